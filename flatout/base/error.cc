@@ -1,0 +1,59 @@
+#include "flatout/base/error.h"
+
+#include <array>
+
+namespace flatout {
+
+std::string_view CodeName(Code code) {
+  static constexpr std::array<std::string_view, 16> kNames = {
+      "OK",           "CANCELLED",     "UNKNOWN",           "INVALID_ARGUMENT",
+      "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",    "PERMISSION_DENIED",
+      "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
+      "UNIMPLEMENTED", "INTERNAL",     "UNAVAILABLE",       "DATA_LOSS"};
+  const auto index = static_cast<size_t>(code);
+  return index < kNames.size() ? kNames[index] : "UNKNOWN";
+}
+
+namespace {
+
+int DefaultExitCode(Code code) {
+  switch (code) {
+    case Code::kResourceExhausted:
+      return kExitOutOfMemory;
+    case Code::kDataLoss:
+      return kExitBadData;
+    case Code::kInternal:
+    case Code::kUnknown:
+      return kExitInternal;
+    default:
+      return kExitUsage;
+  }
+}
+
+}  // namespace
+
+Error::Error(Code code, std::string message)
+    : code_(code), exit_code_(DefaultExitCode(code)), message_(std::move(message)) {
+  Rebuild();
+}
+
+void Error::AddContext(std::string context) {
+  context_.insert(context_.begin(), std::move(context));
+  Rebuild();
+}
+
+void Error::Rebuild() {
+  what_.clear();
+  for (const std::string& context : context_) what_ += context + ": ";
+  what_ += message_;
+}
+
+DataError::DataError(std::string message) : UserError(Code::kDataLoss, std::move(message)) {}
+
+InternalError::InternalError(std::string message)
+    : Error(Code::kInternal,
+            std::move(message) +
+                " (this is a fault in Flatout itself; please report it with the run file and log)") {
+}
+
+}  // namespace flatout
