@@ -1,0 +1,63 @@
+# The short commands. Each brings what is missing first (deps/install), so that a fresh Debian machine
+# needs nothing but bash, make and apt. CMake does the building; see CMakePresets.json.
+.DEFAULT_GOAL := help
+SHELL := bash
+JOBS ?= $(shell nproc)
+FLATOUT := build/release/bin/flatout
+
+.PHONY: help deps deps-dev build demo test bench check-asan check-tsan format format-check tidy clean
+
+help:  ## list these commands
+	@echo "Flatout: make COMMAND"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+	  while IFS='|' read -r name what; do printf '  %-14s %s\n' "$$name" "$$what"; done
+
+deps:  ## install what is missing (Debian packages, XLA plugins); nothing else is downloaded
+	@deps/install
+
+deps-dev:
+	@deps/install --dev
+
+build: deps  ## build everything; leaves the command at build/release/bin/flatout
+	@cmake --preset release --log-level=WARNING
+	@cmake --build --preset release -j $(JOBS)
+
+# The run folder starts empty each time, so that the demo always trains.
+demo: build  ## train a small CNN on Fashion-MNIST and print the verdict
+	@rm -rf runs/demo
+	$(FLATOUT) train examples/fashion_mnist/cnn.toml --run-dir runs/demo
+
+test: build  ## build and run all tests
+	@ctest --preset release -j 2 --no-tests=error
+
+bench: build  ## time our workloads, beside the rivals where their environments are present
+	bench/run
+
+# Libraries that were not built with the sanitizer (the XLA plugins) are left out of its reports.
+check-asan: deps  ## all tests under the address and undefined-behaviour sanitizers
+	@cmake --preset asan --log-level=WARNING
+	@cmake --build --preset asan -j $(JOBS)
+	@ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1 \
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitizers/lsan.supp:print_suppressions=0 \
+	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  ctest --preset asan -j 2 --no-tests=error
+
+check-tsan: deps  ## all tests under the thread sanitizer
+	@cmake --preset tsan --log-level=WARNING
+	@cmake --build --preset tsan -j $(JOBS)
+	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitizers/tsan.supp:halt_on_error=1 \
+	  ctest --preset tsan -j 2 --no-tests=error
+
+SOURCES = $(shell git ls-files -co --exclude-standard '*.cc' '*.h')
+
+format: deps-dev  ## put all sources into the house's format
+	@clang-format -i $(SOURCES)
+
+format-check: deps-dev  ## say which sources are not in the house's format
+	@clang-format --dry-run --Werror $(SOURCES)
+
+tidy: deps-dev build  ## clang-tidy over all sources
+	@printf '%s\n' $(filter %.cc,$(SOURCES)) | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
+
+clean:  ## remove what was built; .deps/ and runs/ stay
+	@rm -rf build
