@@ -1,0 +1,73 @@
+// StableHLO text from a Graph, in MLIR's generic form (pretty forms have no compatibility promise).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "flatout/ir/graph.h"
+
+namespace flatout::ir {
+
+struct StablehloOptions {
+  int num_replicas = 1;
+};
+
+// The module text of `graph` with @main as its only function: parameters in order, donated ones
+// with tf.aliasing_output. Only live nodes are written. Verifies the graph first.
+std::string ToStablehlo(const Graph& graph, const StablehloOptions& options = {});
+
+// What an op's `write` works with. Names are unique in the module.
+class StablehloWriter {
+ public:
+  // "%12", or "%12#1" for one of several results.
+  std::string Ref(Value value) const;
+  // Makes the node's only result another name of `value` (identity ops write nothing).
+  void Alias(const Node& node, std::string_view ref);
+  // The whole line for a node that is one StableHLO op:
+  //   %id = "stablehlo.<op>"(operands) ({regions}) {attributes} : (operand types) -> result types
+  // `attributes` is the text between the braces; `regions` are full region texts.
+  void Emit(const Node& node, std::string_view op, std::string_view attributes = "",
+            const std::vector<std::string>& regions = {});
+  // The same with other operands and result types; returns the new name. For nodes that lower to
+  // several ops; finish with Emit or Alias.
+  std::string EmitRaw(std::string_view op, const std::vector<std::string>& operands,
+                      const std::vector<Shape>& operand_shapes,
+                      const std::vector<Shape>& result_shapes, std::string_view attributes = "",
+                      const std::vector<std::string>& regions = {});
+  // Gives the node's results the name that EmitRaw returned (all results, in order).
+  void Bind(const Node& node, std::string_view name);
+  // A constant of one element repeated; returns its name.
+  std::string Splat(const Shape& shape, double value);
+
+  // A region over `graph`: its parameters become block arguments, its outputs the operands of the
+  // terminator ("stablehlo.return").
+  std::string Region(const Graph& graph);
+  // ({ ^bb0(%a: tensor<dtype>, %b: tensor<dtype>): %c = "stablehlo.<op>"(%a, %b); return %c }).
+  std::string BinaryRegion(DType dtype, std::string_view op);
+  // A fresh name, "%t7".
+  std::string Fresh();
+
+ private:
+  friend std::string ToStablehlo(const Graph& graph, const StablehloOptions& options);
+  void Body(const Graph& graph);
+
+  std::string out_;
+  int indent_ = 1;
+  int next_ = 0;
+  std::unordered_map<const Node*, std::string> names_;
+};
+
+// Attribute texts: "array<i64: 1, 2>", "array<i1: true>", "dense<[[0, 1]]> : tensor<1x2xi64>".
+std::string I64Array(const std::vector<int64_t>& values);
+std::string BoolArray(const std::vector<int64_t>& values);
+// `values` as a rows x columns matrix.
+std::string I64Matrix(const std::vector<int64_t>& values, int64_t columns);
+std::string I64(int64_t value);  // "3 : i64"
+// "dense<...>" with the element written so that every bit survives.
+std::string DenseText(const Literal& literal);
+// One element: "1.000000e+00", "0x7FC00000", "true", "12".
+std::string ElementText(DType dtype, double value);
+
+}  // namespace flatout::ir
