@@ -1,0 +1,81 @@
+// Models: graphs of layers.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flatout/base/config.h"
+#include "flatout/nn/context.h"
+#include "flatout/nn/layer.h"
+
+namespace flatout::nn {
+
+struct CallNode;
+
+// A symbolic tensor: what a layer gave when it was called on other symbolic tensors. Shapes are
+// without the batch dimension.
+class Tensor {
+ public:
+  const ir::Shape& shape() const;
+
+  std::shared_ptr<const CallNode> node;
+  int index = 0;
+};
+
+// An input of a model. `shape` is without the batch dimension; `dtype` what the data delivers
+// (integers are fine: Rescaling, Embedding and the like convert).
+Tensor Input(ir::Dims shape, ir::DType dtype = ir::DType::kF32, std::string name = "");
+
+class Model {
+ public:
+  // A functional model from inputs to outputs. Names unnamed layers ("dense", "dense_1"), traces the
+  // model once, and so finds every shape error, naming the layer. Throws UserError for inputs that
+  // nothing uses and for two layers of one name.
+  Model(std::vector<Tensor> inputs, std::vector<Tensor> outputs, std::string name = "model");
+  // A chain of layers.
+  static Model Sequential(Tensor input, std::vector<LayerPtr> layers,
+                          std::string name = "sequential");
+  // From a run file's [model] table: {layers = [{class = "Dense", ...}, ...]} or {builtin = "cnn",
+  // ...its options}. A layer's `inputs = ["name", ...]` names earlier layers or model inputs and
+  // defaults to the layer before it. `inputs` are the data's fields: name and shape without batch.
+  static Model FromConfig(const Config& table, const std::vector<std::string>& input_names,
+                          const std::vector<ir::Shape>& input_shapes);
+
+  const std::string& name() const { return name_; }
+  // In order of first use; Keras's order within a layer.
+  const std::vector<Variable>& variables() const { return variables_; }
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+  const std::vector<LayerPtr>& layers() const { return layers_; }
+
+  // Adds the forward computation: one value per model input, batch first. Output layers compute in
+  // float32 whatever the policy.
+  std::vector<ir::Value> Call(Context& ctx, std::span<const ir::Value> inputs) const;
+
+  // What Keras's summary() prints: layer (type), output shape, parameters, and totals.
+  std::string Summary() const;
+  int64_t trainable_parameters() const;
+  int64_t parameters() const;
+  // FLOPs of the forward pass for one sample.
+  double ForwardFlops() const;
+
+ private:
+  std::string name_;
+  std::vector<Tensor> inputs_, outputs_;
+  std::vector<std::shared_ptr<const CallNode>> order_;  // topological
+  std::vector<LayerPtr> layers_;
+  std::vector<Variable> variables_;
+};
+
+// The models that `builtin = "..."` names.
+struct BuiltinModel {
+  std::string_view name;
+  std::string_view summary;  // one line for `flatout models`
+  Model (*make)(const Config& options, const std::vector<std::string>& input_names,
+                const std::vector<ir::Shape>& input_shapes);
+};
+std::span<const BuiltinModel> BuiltinModels();  // builtin.cc
+
+}  // namespace flatout::nn
