@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <unordered_map>
 
 #include "flatout/base/error.h"
@@ -24,6 +25,43 @@ double Load(const std::byte* bytes) {
   return static_cast<double>(value);
 }
 
+template <typename T>
+void Store(std::byte* bytes, T value) {
+  std::memcpy(bytes, &value, sizeof(T));
+}
+
+template <typename T>
+T Saturate(double value) {
+  if (std::isnan(value)) return 0;
+  // The largest T may round up to a double just outside of T, hence >=.
+  if (value >= static_cast<double>(std::numeric_limits<T>::max())) {
+    return std::numeric_limits<T>::max();
+  }
+  if (value <= static_cast<double>(std::numeric_limits<T>::min())) {
+    return std::numeric_limits<T>::min();
+  }
+  return static_cast<T>(value);
+}
+
+// `value` as an IEEE-like 16-bit float with the given field widths, rounded once, ties to even.
+uint16_t RoundToSmallFloat(double value, int exponent_bits, int fraction_bits) {
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const uint16_t infinity = ((1 << exponent_bits) - 1) << fraction_bits;
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  if (std::isnan(value)) return sign | infinity | (1 << (fraction_bits - 1));
+  const double magnitude = std::fabs(value);
+  if (magnitude == 0) return sign;
+  if (std::isinf(magnitude)) return sign | infinity;
+  // Count in units of the last place; below the smallest normal number that unit is fixed.
+  const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
+  const auto units =
+      static_cast<int64_t>(std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent)));
+  // The exponent field starts at 1 for normal numbers, whose hidden bit `units` contains; a carry
+  // out of the fraction runs into the exponent by itself, up to infinity.
+  const int64_t bits = (static_cast<int64_t>(exponent + bias - 1) << fraction_bits) + units;
+  return sign | static_cast<uint16_t>(std::min<int64_t>(bits, infinity));
+}
+
 double LoadHalf(const std::byte* bytes) {
   uint16_t bits;
   std::memcpy(&bits, bytes, 2);
@@ -42,40 +80,74 @@ double LoadHalf(const std::byte* bytes) {
 
 }  // namespace
 
-double Literal::At(int64_t i) const {
-  const std::byte* at = bytes.data() + (splat ? 0 : i * ByteSize(shape.dtype));
-  switch (shape.dtype) {
+double LoadElement(DType dtype, const std::byte* from) {
+  switch (dtype) {
     case DType::kPred:
-      return Load<uint8_t>(at) != 0 ? 1 : 0;
+      return Load<uint8_t>(from) != 0 ? 1 : 0;
     case DType::kI8:
-      return Load<int8_t>(at);
+      return Load<int8_t>(from);
     case DType::kI16:
-      return Load<int16_t>(at);
+      return Load<int16_t>(from);
     case DType::kI32:
-      return Load<int32_t>(at);
+      return Load<int32_t>(from);
     case DType::kI64:
-      return Load<int64_t>(at);
+      return Load<int64_t>(from);
     case DType::kU8:
-      return Load<uint8_t>(at);
+      return Load<uint8_t>(from);
     case DType::kU16:
-      return Load<uint16_t>(at);
+      return Load<uint16_t>(from);
     case DType::kU32:
-      return Load<uint32_t>(at);
+      return Load<uint32_t>(from);
     case DType::kU64:
-      return Load<uint64_t>(at);
+      return Load<uint64_t>(from);
     case DType::kF16:
-      return LoadHalf(at);
+      return LoadHalf(from);
     case DType::kBF16: {
       uint16_t bits;
-      std::memcpy(&bits, at, 2);
+      std::memcpy(&bits, from, 2);
       return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
     }
     case DType::kF32:
-      return Load<float>(at);
+      return Load<float>(from);
     case DType::kF64:
-      return Load<double>(at);
+      return Load<double>(from);
   }
   return 0;
+}
+
+void StoreElement(DType dtype, double value, std::byte* to) {
+  switch (dtype) {
+    case DType::kPred:
+      return Store<uint8_t>(to, value != 0 ? 1 : 0);
+    case DType::kI8:
+      return Store(to, Saturate<int8_t>(value));
+    case DType::kI16:
+      return Store(to, Saturate<int16_t>(value));
+    case DType::kI32:
+      return Store(to, Saturate<int32_t>(value));
+    case DType::kI64:
+      return Store(to, Saturate<int64_t>(value));
+    case DType::kU8:
+      return Store(to, Saturate<uint8_t>(value));
+    case DType::kU16:
+      return Store(to, Saturate<uint16_t>(value));
+    case DType::kU32:
+      return Store(to, Saturate<uint32_t>(value));
+    case DType::kU64:
+      return Store(to, Saturate<uint64_t>(value));
+    case DType::kF16:
+      return Store(to, RoundToSmallFloat(value, 5, 10));
+    case DType::kBF16:
+      return Store(to, RoundToSmallFloat(value, 8, 7));
+    case DType::kF32:
+      return Store(to, static_cast<float>(value));
+    case DType::kF64:
+      return Store(to, value);
+  }
+}
+
+double Literal::At(int64_t i) const {
+  return LoadElement(shape.dtype, bytes.data() + (splat ? 0 : i * ByteSize(shape.dtype)));
 }
 
 Attributes::Attributes(std::initializer_list<std::pair<std::string_view, Attribute>> items) {
@@ -254,8 +326,7 @@ std::unique_ptr<Graph> Clone(const Graph& graph) {
   auto copy = std::make_unique<Graph>(graph.name());
   std::vector<Value> arguments;
   for (size_t i = 0; i < graph.parameters().size(); ++i) {
-    arguments.push_back(
-        copy->AddParameter(graph.parameters()[i].shape(), graph.parameter_name(i)));
+    arguments.push_back(copy->AddParameter(graph.parameters()[i].shape(), graph.parameter_name(i)));
   }
   copy->SetOutputs(Inline(graph, *copy, arguments));
   for (size_t i = 0; i < graph.parameters().size(); ++i) {
@@ -296,7 +367,8 @@ void DumpInto(const Graph& graph, int indent, std::string& text) {
     const Value parameter = graph.parameters()[i];
     text += fmt::format("%{}: {}", parameter.node()->id(), parameter.shape().ToString());
     if (!graph.parameter_name(i).empty()) text += " " + graph.parameter_name(i);
-    if (graph.donated_output(i) >= 0) text += fmt::format(" donated to {}", graph.donated_output(i));
+    if (graph.donated_output(i) >= 0)
+      text += fmt::format(" donated to {}", graph.donated_output(i));
   }
   text += ") {\n";
   const auto reference = [](Value value) {

@@ -1,9 +1,9 @@
 // The graph: Flatout's own intermediate representation of a tensor program.
 //
 // A Graph is a list of Nodes in the order they were made, which is a topological order. A Node is
-// one operation: a row of the op table (op.h), input Values, attributes, perhaps regions (the bodies
-// of while, scan, conditional), and the shapes of its results. A Value is one result of one node.
-// Builders for every op are in ops.h; reverse-mode gradients in gradient.h; the verifier in
+// one operation: a row of the op table (op.h), input Values, attributes, perhaps regions (the
+// bodies of while, scan, conditional), and the shapes of its results. A Value is one result of one
+// node. Builders for every op are in ops.h; reverse-mode gradients in gradient.h; the verifier in
 // verifier.h; StableHLO text in stablehlo.h. Everything here is single-threaded: one graph, one
 // thread at a time.
 #pragma once
@@ -46,6 +46,12 @@ class Value {
   Node* node_ = nullptr;
   int index_ = 0;
 };
+
+// One element at `from` as a double, and `value` rounded to the nearest element (ties to even) at
+// `to`. Integers beyond 2^53 lose bits in a double; a float outside an integer type's range
+// saturates and NaN becomes 0.
+double LoadElement(DType dtype, const std::byte* from);
+void StoreElement(DType dtype, double value, std::byte* to);
 
 // Host data of a constant. A splat holds one element that stands for all.
 struct Literal {

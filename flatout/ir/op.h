@@ -20,7 +20,8 @@ class StablehloWriter;
 enum class Differentiability {
   kRule,  // `gradient` says how
   kZero,  // the derivative is zero wherever it exists (floor, compare, iota, integers)
-  kNone,  // asking for it is an error (while with a trip count unknown before it runs, custom calls)
+  kNone,  // asking for it is an error (while with a trip count unknown before it runs, custom
+          // calls)
 };
 
 struct OpDef {

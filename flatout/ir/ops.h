@@ -1,9 +1,9 @@
 // Builders: one function per op, and the small compositions everybody needs.
 //
-// Names are XLA's. Every builder adds to the graph of its arguments and throws UserError when shapes
-// or types do not fit. Element-wise binary builders broadcast as NumPy does (trailing dimensions
-// aligned, 1 stretches) by inserting broadcast_in_dim nodes; dtypes must be equal. Negative axes
-// count from the end.
+// Names are XLA's. Every builder adds to the graph of its arguments and throws UserError when
+// shapes or types do not fit. Element-wise binary builders broadcast as NumPy does (trailing
+// dimensions aligned, 1 stretches) by inserting broadcast_in_dim nodes; dtypes must be equal.
+// Negative axes count from the end.
 #pragma once
 
 #include <array>
@@ -76,7 +76,7 @@ Value ShiftRightLogical(Value a, Value b);
 Value ShiftRightArithmetic(Value a, Value b);
 
 enum class Comparison { kEq, kNe, kLt, kLe, kGt, kGe };
-Value Compare(Value a, Value b, Comparison comparison);  // -> pred
+Value Compare(Value a, Value b, Comparison comparison);   // -> pred
 Value Select(Value pred, Value on_true, Value on_false);  // pred broadcasts too
 Value Clamp(Value low, Value x, Value high);
 Value Convert(Value x, DType dtype);         // the value itself when the dtype is already right
@@ -194,14 +194,16 @@ Value DynamicUpdateSlice(Value x, Value update, std::span<const Value> start);
 Value DynamicIndex(Value x, Value index);
 Value DynamicUpdateIndex(Value x, Value update, Value index);
 
-// --- order (sort.cc) -------------------------------------------------------------------------------
-// Sorts all operands along `axis` by the first one; stable.
+// --- order (sort.cc)
+// ------------------------------------------------------------------------------- Sorts all
+// operands along `axis` by the first one; stable.
 std::vector<Value> Sort(std::span<const Value> operands, int64_t axis, bool descending = false);
 // The k largest of the last axis, in falling order, and their indices (i32).
 std::pair<Value, Value> TopK(Value x, int64_t k);
 
-// --- random (random.cc): compositions of integer ops, so every backend gives the same bits --------
-// Threefry-2x32 (Salmon et al. 2011, 20 rounds): `key` two u32 scalars, counter 0..n-1; u32 bits.
+// --- random (random.cc): compositions of integer ops, so every backend gives the same bits
+// -------- Threefry-2x32 (Salmon et al. 2011, 20 rounds): `key` two u32 scalars, counter 0..n-1;
+// u32 bits.
 using Key = std::array<Value, 2>;
 Key MakeKey(Graph& graph, uint64_t seed);
 // A key for stream `data` of `key`, for example the step or the layer's number.
@@ -231,8 +233,9 @@ std::vector<Value> Scan(Graph& graph, int64_t length, std::span<const Value> con
 std::vector<Value> Conditional(Value pred, std::span<const Value> arguments, const Body& on_true,
                                const Body& on_false);
 
-// --- between replicas (collective.cc) --------------------------------------------------------------
-// Over all replicas of the launch. Several operands travel as one operation.
+// --- between replicas (collective.cc)
+// -------------------------------------------------------------- Over all replicas of the launch.
+// Several operands travel as one operation.
 std::vector<Value> AllReduce(std::span<const Value> values, Reduction reduction, int64_t replicas);
 Value AllGather(Value x, int64_t axis, int64_t replicas);
 Value ReduceScatter(Value x, int64_t axis, int64_t replicas);  // sum
@@ -240,8 +243,9 @@ Value ReduceScatter(Value x, int64_t axis, int64_t replicas);  // sum
 Value CollectivePermute(Value x, const Dims& pairs);
 Value ReplicaId(Graph& graph);  // u32 scalar
 
-// --- library calls (custom.cc) -----------------------------------------------------------------------
-// An XLA FFI custom call (api_version 4). `config` holds numbers and strings for backend_config.
+// --- library calls (custom.cc)
+// ----------------------------------------------------------------------- An XLA FFI custom call
+// (api_version 4). `config` holds numbers and strings for backend_config.
 std::vector<Value> CustomCall(Graph& graph, std::string target, std::span<const Value> operands,
                               std::vector<Shape> results, Attributes config = {},
                               bool has_side_effect = false);

@@ -41,9 +41,10 @@ DType ParseDType(std::string_view name) {
   for (const DTypeRow& row : kDTypes) {
     if (name == row.name || name == row.mlir || name == row.keras) return row.dtype;
   }
-  throw Invalid("unknown dtype \"{}\"; expected one of float32, float16, bfloat16, float64, int8 to "
-                "int64, uint8 to uint64, bool",
-                name);
+  throw Invalid(
+      "unknown dtype \"{}\"; expected one of float32, float16, bfloat16, float64, int8 to "
+      "int64, uint8 to uint64, bool",
+      name);
 }
 
 bool IsFloat(DType dtype) { return dtype >= DType::kF16; }

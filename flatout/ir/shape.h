@@ -32,7 +32,8 @@ int64_t ByteSize(DType dtype);
 std::string_view Name(DType dtype);
 // "f32", "bf16", "i32", "ui8", "i1": how StableHLO writes it.
 std::string_view MlirName(DType dtype);
-// The DType called `name` in either spelling above or Keras's ("float32", "bool"); throws UserError.
+// The DType called `name` in either spelling above or Keras's ("float32", "bool"); throws
+// UserError.
 DType ParseDType(std::string_view name);
 bool IsFloat(DType dtype);
 bool IsInteger(DType dtype);   // signed or unsigned, not pred
