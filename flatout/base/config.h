@@ -55,8 +55,8 @@ class Config {
   // Typed access; each throws UserError "cnn.toml:12:3: model.layers[2].units: expected an integer,
   // found the string \"abc\"".
   bool AsBool() const;
-  int64_t AsInt() const;      // a float with an integral value is refused
-  double AsDouble() const;    // integers are accepted
+  int64_t AsInt() const;    // a float with an integral value is refused
+  double AsDouble() const;  // integers are accepted
   const std::string& AsString() const;
   const std::vector<Config>& items() const;  // array
   std::vector<Config>& items();
@@ -81,7 +81,7 @@ class Config {
   bool operator==(const Config& other) const;
 
  private:
-  friend class ConfigBuilder;  // config.cc
+  friend class ConfigBuilder;            // config.cc
   void Number(const std::string& path);  // sets path_ here and below
 
   Kind kind_ = Kind::kNone;

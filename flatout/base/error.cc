@@ -5,11 +5,22 @@
 namespace flatout {
 
 std::string_view CodeName(Code code) {
-  static constexpr std::array<std::string_view, 16> kNames = {
-      "OK",           "CANCELLED",     "UNKNOWN",           "INVALID_ARGUMENT",
-      "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",    "PERMISSION_DENIED",
-      "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
-      "UNIMPLEMENTED", "INTERNAL",     "UNAVAILABLE",       "DATA_LOSS"};
+  static constexpr std::array<std::string_view, 16> kNames = {"OK",
+                                                              "CANCELLED",
+                                                              "UNKNOWN",
+                                                              "INVALID_ARGUMENT",
+                                                              "DEADLINE_EXCEEDED",
+                                                              "NOT_FOUND",
+                                                              "ALREADY_EXISTS",
+                                                              "PERMISSION_DENIED",
+                                                              "RESOURCE_EXHAUSTED",
+                                                              "FAILED_PRECONDITION",
+                                                              "ABORTED",
+                                                              "OUT_OF_RANGE",
+                                                              "UNIMPLEMENTED",
+                                                              "INTERNAL",
+                                                              "UNAVAILABLE",
+                                                              "DATA_LOSS"};
   const auto index = static_cast<size_t>(code);
   return index < kNames.size() ? kNames[index] : "UNKNOWN";
 }
@@ -51,9 +62,9 @@ void Error::Rebuild() {
 DataError::DataError(std::string message) : UserError(Code::kDataLoss, std::move(message)) {}
 
 InternalError::InternalError(std::string message)
-    : Error(Code::kInternal,
-            std::move(message) +
-                " (this is a fault in Flatout itself; please report it with the run file and log)") {
-}
+    : Error(
+          Code::kInternal,
+          std::move(message) +
+              " (this is a fault in Flatout itself; please report it with the run file and log)") {}
 
 }  // namespace flatout

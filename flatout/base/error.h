@@ -1,9 +1,9 @@
 // flatout::Error: what every failure in Flatout is, and how its message is built.
 //
 // An error has a code (the set PJRT and absl use), a message, and context that is added on the way
-// up ("layer conv2d_1", "examples/cnn.toml:12:3"). A user error (bad input, bad run file, no memory,
-// lost peer) says what happened, where, what was expected, what was found and what to do. An
-// internal error is a fault of Flatout's own and asks for a report.
+// up ("layer conv2d_1", "examples/cnn.toml:12:3"). A user error (bad input, bad run file, no
+// memory, lost peer) says what happened, where, what was expected, what was found and what to do.
+// An internal error is a fault of Flatout's own and asks for a report.
 #pragma once
 
 #include <fmt/core.h>
