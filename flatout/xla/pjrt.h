@@ -158,6 +158,7 @@ class Device {
   std::optional<DeviceMemoryStats> memory_stats() const;
 
  private:
+  friend class Buffer;
   friend class Client;
   PJRT_Device* raw_ = nullptr;
   ClientState* client_ = nullptr;
@@ -219,6 +220,9 @@ class Buffer {
     ToHost(result.data(), result.size() * sizeof(T));
     return result;
   }
+  // The order of its dimensions in device memory, fastest first; {1, 0} is row-major. Empty where
+  // the layout is not of that kind.
+  std::vector<int64_t> minor_to_major() const;
   // True once donated to an execution (or deleted).
   bool IsDeleted() const;
   // Frees the device memory now; the object stays, deleted.

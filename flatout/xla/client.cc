@@ -1,0 +1,577 @@
+// Clients, devices, events and buffers.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include "flatout/base/error.h"
+#include "flatout/xla/api.h"
+
+namespace flatout::xla {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+constexpr std::array<std::pair<ir::DType, PJRT_Buffer_Type>, 13> kTypes = {{
+    {ir::DType::kPred, PJRT_Buffer_Type_PRED},
+    {ir::DType::kI8, PJRT_Buffer_Type_S8},
+    {ir::DType::kI16, PJRT_Buffer_Type_S16},
+    {ir::DType::kI32, PJRT_Buffer_Type_S32},
+    {ir::DType::kI64, PJRT_Buffer_Type_S64},
+    {ir::DType::kU8, PJRT_Buffer_Type_U8},
+    {ir::DType::kU16, PJRT_Buffer_Type_U16},
+    {ir::DType::kU32, PJRT_Buffer_Type_U32},
+    {ir::DType::kU64, PJRT_Buffer_Type_U64},
+    {ir::DType::kF16, PJRT_Buffer_Type_F16},
+    {ir::DType::kBF16, PJRT_Buffer_Type_BF16},
+    {ir::DType::kF32, PJRT_Buffer_Type_F32},
+    {ir::DType::kF64, PJRT_Buffer_Type_F64},
+}};
+
+// Memory of the first visible GPU in bytes, from the driver, to turn a limit in bytes into the
+// fraction that XLA takes.
+int64_t GpuMemoryBytes(int ordinal) {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver != nullptr) {
+    const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+    const auto get = reinterpret_cast<int (*)(int*, int)>(dlsym(driver, "cuDeviceGet"));
+    const auto total =
+        reinterpret_cast<int (*)(size_t*, int)>(dlsym(driver, "cuDeviceTotalMem_v2"));
+    int device = 0;
+    size_t bytes = 0;
+    if (init != nullptr && get != nullptr && total != nullptr && init(0) == 0 &&
+        get(&device, ordinal) == 0 && total(&bytes, device) == 0) {
+      return static_cast<int64_t>(bytes);
+    }
+  }
+  throw UserError(
+      Code::kFailedPrecondition,
+      "cannot ask the NVIDIA driver (libcuda.so.1) how much memory the GPU has, which a "
+      "memory limit in bytes needs; give the limit as a fraction, such as 0.5");
+}
+
+// The options of PJRT_Client_Create; keeps what they point to.
+class CreateOptions {
+ public:
+  void Int(std::string_view name, int64_t value) {
+    Add(name, PJRT_NamedValue_kInt64).int64_value = value;
+  }
+  void Bool(std::string_view name, bool value) {
+    Add(name, PJRT_NamedValue_kBool).bool_value = value;
+  }
+  void Float(std::string_view name, float value) {
+    Add(name, PJRT_NamedValue_kFloat).float_value = value;
+  }
+  void List(std::string_view name, const std::vector<int64_t>& value) {
+    PJRT_NamedValue& added = Add(name, PJRT_NamedValue_kInt64List);
+    added.int64_array_value = value.data();
+    added.value_size = value.size();
+  }
+  const std::vector<PJRT_NamedValue>& values() const { return values_; }
+
+ private:
+  PJRT_NamedValue& Add(std::string_view name, PJRT_NamedValue_Type type) {
+    PJRT_NamedValue& value = values_.emplace_back();
+    std::memset(&value, 0, sizeof(value));
+    value.struct_size = PJRT_NamedValue_STRUCT_SIZE;
+    value.name = name.data();
+    value.name_size = name.size();
+    value.type = type;
+    value.value_size = 1;
+    return value;
+  }
+  std::vector<PJRT_NamedValue> values_;
+};
+
+bool IsCuda(const Plugin& plugin) {
+  return plugin.name() == "cuda" || plugin.attributes().contains("cuda_version");
+}
+
+}  // namespace
+
+PJRT_Buffer_Type ToPjrt(ir::DType dtype) { return kTypes[static_cast<size_t>(dtype)].second; }
+
+ir::DType FromPjrt(PJRT_Buffer_Type type) {
+  for (const auto& [ours, theirs] : kTypes) {
+    if (theirs == type) return ours;
+  }
+  throw UserError(Code::kUnimplemented,
+                  fmt::format("arrays of PJRT element type {} are not supported", int{type}));
+}
+
+MemoryOptions MemoryOptions::Parse(std::string_view text) {
+  MemoryOptions result;
+  const auto wrong = [&] {
+    return Invalid(
+        "memory \"{}\" is not understood; expected \"all\", \"grow\", a size (\"10GiB\", "
+        "\"8000MiB\"), "
+        "a fraction of the device's memory (\"0.5\"), or both (\"grow,10GiB\")",
+        text);
+  };
+  for (std::string_view rest = text;;) {
+    const size_t comma = rest.find(',');
+    std::string_view part = rest.substr(0, comma);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    if (part == "grow") {
+      result.grow = true;
+    } else if (part != "all") {
+      double number = 0;
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+      std::string_view unit(end, static_cast<size_t>(part.data() + part.size() - end));
+      while (unit.starts_with(' ')) unit.remove_prefix(1);
+      if (error != std::errc() || !std::isfinite(number) || number <= 0) throw wrong();
+      constexpr std::pair<std::string_view, double> kUnits[] = {
+          {"B", 1},    {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
+          {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9}};
+      if (result.fraction || result.limit_bytes) throw wrong();
+      if (unit.empty()) {
+        if (number > 1) throw wrong();
+        result.fraction = number;
+      } else {
+        for (const auto& [name, bytes] : kUnits) {
+          if (unit == name && number * bytes >= 1 && number * bytes < 9e18) {
+            result.limit_bytes = static_cast<int64_t>(number * bytes);
+          }
+        }
+        if (!result.limit_bytes) throw wrong();
+      }
+    }
+    if (comma == std::string_view::npos) return result;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+// ---- Client ----
+
+ClientState::~ClientState() {
+  if (raw == nullptr) return;
+  FLATOUT_ARGS(PJRT_Client_Destroy, args);
+  args->client = raw;
+  FLATOUT_CALL_QUIETLY(api, PJRT_Client_Destroy, args);
+}
+
+int ClientState::IndexOf(PJRT_Device* device) const {
+  FLATOUT_ARGS(PJRT_Device_GetDescription, args);
+  args->device = device;
+  FLATOUT_CALL(api, PJRT_Device_GetDescription, args, "asking for a device");
+  FLATOUT_ARGS(PJRT_DeviceDescription_Id, id);
+  id->device_description = args->device_description;
+  FLATOUT_CALL(api, PJRT_DeviceDescription_Id, id, "asking for a device");
+  for (const Device& known : devices) {
+    if (known.id() == id->id) return known.index();
+  }
+  throw Internal("device {} is not one of this process", id->id);
+}
+
+std::shared_ptr<Client> Client::Create(std::shared_ptr<Plugin> plugin,
+                                       const ClientOptions& options) {
+  const auto begin = Clock::now();
+  if (options.cpu_device_count < 1 || options.cpu_device_count > 1024) {
+    throw Invalid("the number of CPU devices must be from 1 to 1024, found {}",
+                  options.cpu_device_count);
+  }
+  if (options.launches_in_flight < 0) {
+    throw Invalid("launches_in_flight must be 0 (off) or more, found {}",
+                  options.launches_in_flight);
+  }
+  const bool cuda = IsCuda(*plugin);
+  if (cuda && access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0) {
+    throw UserError(Code::kFailedPrecondition,
+                    "device \"cuda\": this machine has no NVIDIA GPU, or its driver is not loaded "
+                    "(there is no /dev/nvidiactl). Inside a container, start it with GPU access "
+                    "(docker run --gpus all); otherwise use device \"cpu\"");
+  }
+  CreateOptions create;
+  if (cuda) {
+    const MemoryOptions& memory = options.memory;
+    create.Bool("preallocate", !memory.grow);
+    if (memory.fraction && !(*memory.fraction > 0 && *memory.fraction <= 1)) {
+      throw Invalid("the fraction of the GPU's memory must be above 0 and at most 1, found {}",
+                    *memory.fraction);
+    }
+    if (memory.limit_bytes) {
+      const int first =
+          options.visible_devices.empty() ? 0 : static_cast<int>(options.visible_devices[0]);
+      const int64_t total = GpuMemoryBytes(first);
+      if (*memory.limit_bytes < 1 || *memory.limit_bytes > total) {
+        throw Invalid("the memory limit of {} bytes does not fit the GPU, which has {} bytes",
+                      *memory.limit_bytes, total);
+      }
+      create.Float("memory_fraction", static_cast<float>(static_cast<double>(*memory.limit_bytes) /
+                                                         static_cast<double>(total)));
+    } else if (memory.fraction) {
+      create.Float("memory_fraction", static_cast<float>(*memory.fraction));
+    }
+    if (!options.visible_devices.empty()) create.List("visible_devices", options.visible_devices);
+  } else {
+    if (options.memory.fraction || options.memory.limit_bytes) {
+      throw Invalid(
+          "a memory limit works on GPUs only; on CPU limit the process or container instead");
+    }
+    create.Int("cpu_device_count", options.cpu_device_count);
+  }
+
+  auto state = std::make_shared<ClientState>();
+  state->plugin = plugin;
+  state->api = plugin->api();
+  state->options = options;
+  const PJRT_Api* api = state->api;
+  const std::string doing = fmt::format("starting the devices of plugin {}", plugin->path());
+  FLATOUT_ARGS(PJRT_Client_Create, args);
+  args->create_options = create.values().data();
+  args->num_options = create.values().size();
+  FLATOUT_CALL(api, PJRT_Client_Create, args, doing);
+  state->raw = args->client;
+
+  FLATOUT_ARGS(PJRT_Client_PlatformName, name);
+  name->client = state->raw;
+  FLATOUT_CALL(api, PJRT_Client_PlatformName, name, doing);
+  state->platform_name.assign(name->platform_name, name->platform_name_size);
+  FLATOUT_ARGS(PJRT_Client_PlatformVersion, version);
+  version->client = state->raw;
+  FLATOUT_CALL(api, PJRT_Client_PlatformVersion, version, doing);
+  state->platform_version.assign(version->platform_version, version->platform_version_size);
+  state->is_cpu = state->platform_name == "cpu" || state->platform_name == "Host";
+
+  FLATOUT_ARGS(PJRT_Client_AddressableDevices, list);
+  list->client = state->raw;
+  FLATOUT_CALL(api, PJRT_Client_AddressableDevices, list, doing);
+  for (size_t i = 0; i < list->num_addressable_devices; ++i) {
+    Device device;
+    device.raw_ = list->addressable_devices[i];
+    device.client_ = state.get();
+    device.index_ = static_cast<int>(i);
+    FLATOUT_ARGS(PJRT_Device_GetDescription, description);
+    description->device = device.raw_;
+    FLATOUT_CALL(api, PJRT_Device_GetDescription, description, doing);
+    FLATOUT_ARGS(PJRT_DeviceDescription_Id, id);
+    id->device_description = description->device_description;
+    FLATOUT_CALL(api, PJRT_DeviceDescription_Id, id, doing);
+    device.id_ = id->id;
+    FLATOUT_ARGS(PJRT_DeviceDescription_Kind, kind);
+    kind->device_description = description->device_description;
+    FLATOUT_CALL(api, PJRT_DeviceDescription_Kind, kind, doing);
+    device.kind_.assign(kind->device_kind, kind->device_kind_size);
+    FLATOUT_ARGS(PJRT_DeviceDescription_ToString, text);
+    text->device_description = description->device_description;
+    FLATOUT_CALL(api, PJRT_DeviceDescription_ToString, text, doing);
+    device.description_.assign(text->to_string, text->to_string_size);
+    FLATOUT_ARGS(PJRT_Device_LocalHardwareId, local);
+    local->device = device.raw_;
+    if (FLATOUT_HAS(api, PJRT_Device_LocalHardwareId)) {
+      if (PJRT_Error* error = api->PJRT_Device_LocalHardwareId(local.get()); error != nullptr) {
+        DestroyError(api, error);
+      } else {
+        device.local_hardware_id_ = local->local_hardware_id;
+      }
+    }
+    state->devices.push_back(std::move(device));
+  }
+  if (state->devices.empty()) {
+    throw UserError(Code::kNotFound, fmt::format("plugin {} has no devices", plugin->path()));
+  }
+  if (state->is_cpu && options.launches_in_flight > 0) {
+    state->gate = std::make_unique<LaunchGate>(options.launches_in_flight);
+  }
+  state->create_seconds = SecondsSince(begin);
+  auto client = std::shared_ptr<Client>(new Client());
+  client->state_ = std::move(state);
+  return client;
+}
+
+Client::~Client() = default;
+
+const Plugin& Client::plugin() const { return *state_->plugin; }
+const ClientOptions& Client::options() const { return state_->options; }
+const std::vector<Device>& Client::devices() const { return state_->devices; }
+const std::string& Client::platform_name() const { return state_->platform_name; }
+const std::string& Client::platform_version() const { return state_->platform_version; }
+bool Client::is_cpu() const { return state_->is_cpu; }
+double Client::create_seconds() const { return state_->create_seconds; }
+
+void Client::CheckSize(size_t bytes, const ir::Shape& shape) {
+  if (static_cast<int64_t>(bytes) != shape.bytes()) {
+    throw Invalid("{} bytes were given for an array {} of {} bytes", bytes, shape.ToString(),
+                  shape.bytes());
+  }
+}
+
+Buffer Client::FromHost(const void* data, const ir::Shape& shape, const Device& device,
+                        HostSemantics semantics, Event* host_free) const {
+  const PJRT_Api* api = state_->api;
+  if (device.client_ != state_.get()) throw Invalid("the device is not one of this client");
+  for (int64_t dim : shape.dims) {
+    if (dim < 0) throw Invalid("an array cannot have the shape {}", shape.ToString());
+  }
+  if (data == nullptr && shape.bytes() > 0) throw Invalid("no data given for {}", shape.ToString());
+  FLATOUT_ARGS(PJRT_Client_BufferFromHostBuffer, args);
+  args->client = state_->raw;
+  args->data = data;
+  args->type = ToPjrt(shape.dtype);
+  args->dims = shape.dims.data();
+  args->num_dims = shape.dims.size();
+  args->device = device.raw_;
+  switch (semantics) {
+    case HostSemantics::kCopy:
+      args->host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
+      break;
+    case HostSemantics::kUntilTransferCompletes:
+      args->host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes;
+      break;
+    case HostSemantics::kZeroCopy:
+      args->host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableZeroCopy;
+      break;
+  }
+  // The description is made only where it is needed: this runs for every batch.
+  if (!FLATOUT_HAS(api, PJRT_Client_BufferFromHostBuffer)) {
+    ThrowLacks(api, "PJRT_Client_BufferFromHostBuffer");
+  }
+  if (PJRT_Error* error = api->PJRT_Client_BufferFromHostBuffer(args.get()); error != nullptr) {
+    ThrowAndDestroy(api, error, fmt::format("sending {} to {}", shape.ToString(), device.kind()));
+  }
+  Event done(state_, args->done_with_host_buffer);
+  Buffer buffer(state_, args->buffer, std::make_shared<const ir::Shape>(shape), device.index());
+  if (host_free != nullptr) *host_free = std::move(done);
+  return buffer;
+}
+
+// ---- Device ----
+
+std::optional<DeviceMemoryStats> Device::memory_stats() const {
+  const PJRT_Api* api = client_->api;
+  if (!FLATOUT_HAS(api, PJRT_Device_MemoryStats)) return std::nullopt;
+  FLATOUT_ARGS(PJRT_Device_MemoryStats, args);
+  args->device = raw_;
+  if (PJRT_Error* error = api->PJRT_Device_MemoryStats(args.get()); error != nullptr) {
+    const PluginError said = TakeError(api, error);
+    // "Not supported" is an answer; anything else is an error.
+    if (said.code == Code::kUnimplemented ||
+        said.message.find("not supported") != std::string::npos) {
+      return std::nullopt;
+    }
+    std::rethrow_exception(Translate(said, "asking for the device's memory"));
+  }
+  DeviceMemoryStats stats;
+  stats.bytes_in_use = args->bytes_in_use;
+  if (args->peak_bytes_in_use_is_set) stats.peak_bytes_in_use = args->peak_bytes_in_use;
+  if (args->bytes_limit_is_set) stats.bytes_limit = args->bytes_limit;
+  if (args->largest_alloc_size_is_set) stats.largest_alloc = args->largest_alloc_size;
+  if (args->pool_bytes_is_set) stats.pool_bytes = args->pool_bytes;
+  return stats;
+}
+
+// ---- Event ----
+
+Event::Event(Event&& other) noexcept
+    : client_(std::move(other.client_)), raw_(std::exchange(other.raw_, nullptr)) {}
+
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(client_, other.client_);
+  std::swap(raw_, other.raw_);
+  Event ended = std::move(other);  // what this held is destroyed here, not at some later time
+  return *this;
+}
+
+Event::~Event() {
+  if (raw_ == nullptr) return;
+  FLATOUT_ARGS(PJRT_Event_Destroy, args);
+  args->event = raw_;
+  FLATOUT_CALL_QUIETLY(client_->api, PJRT_Event_Destroy, args);
+}
+
+void Event::Await() const {
+  if (raw_ == nullptr) return;
+  FLATOUT_ARGS(PJRT_Event_Await, args);
+  args->event = raw_;
+  FLATOUT_CALL(client_->api, PJRT_Event_Await, args, "running on the device");
+}
+
+bool Event::IsReady() const {
+  if (raw_ == nullptr) return true;
+  FLATOUT_ARGS(PJRT_Event_IsReady, args);
+  args->event = raw_;
+  FLATOUT_CALL(client_->api, PJRT_Event_IsReady, args, "asking whether the device is done");
+  return args->is_ready;
+}
+
+namespace {
+
+// What a plugin's callback finds at its user_arg.
+struct Waiter {
+  std::shared_ptr<ClientState> client;
+  std::function<void(std::exception_ptr)> callback;
+};
+
+void Wake(PJRT_Error* error, void* argument) {
+  const std::unique_ptr<Waiter> waiter(static_cast<Waiter*>(argument));
+  std::exception_ptr failure;
+  if (error != nullptr) {
+    failure = Translate(TakeError(waiter->client->api, error), "running on the device");
+  }
+  waiter->callback(failure);
+}
+
+}  // namespace
+
+void Event::OnDone(std::function<void(std::exception_ptr)> callback) const {
+  if (raw_ == nullptr) {
+    callback(nullptr);
+    return;
+  }
+  const PJRT_Api* api = client_->api;
+  auto waiter = std::make_unique<Waiter>(Waiter{client_, std::move(callback)});
+  if (!FLATOUT_HAS(api, PJRT_Event_OnReady)) ThrowLacks(api, "PJRT_Event_OnReady");
+  FLATOUT_ARGS(PJRT_Event_OnReady, args);
+  args->event = raw_;
+  args->callback = Wake;
+  args->user_arg = waiter.get();
+  if (PJRT_Error* error = api->PJRT_Event_OnReady(args.get()); error != nullptr) {
+    // The plugin won't call: somebody may be counting on it, so this does.
+    waiter->callback(Translate(TakeError(api, error), "waiting for the device"));
+    return;
+  }
+  static_cast<void>(waiter.release());  // Wake's now
+}
+
+void Event::OnReady(std::function<void()> callback) const {
+  OnDone([callback = std::move(callback)](const std::exception_ptr&) { callback(); });
+}
+
+// ---- Buffer ----
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : client_(std::move(other.client_)),
+      shape_(std::move(other.shape_)),
+      raw_(std::exchange(other.raw_, nullptr)),
+      device_(other.device_) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  if (this == &other) return *this;
+  Destroy();
+  client_ = std::move(other.client_);
+  shape_ = std::move(other.shape_);
+  raw_ = std::exchange(other.raw_, nullptr);
+  device_ = other.device_;
+  return *this;
+}
+
+Buffer::~Buffer() { Destroy(); }
+
+void Buffer::Destroy() noexcept {
+  if (raw_ == nullptr) return;
+  FLATOUT_ARGS(PJRT_Buffer_Destroy, args);
+  args->buffer = std::exchange(raw_, nullptr);
+  FLATOUT_CALL_QUIETLY(client_->api, PJRT_Buffer_Destroy, args);
+}
+
+namespace {
+
+void CheckNotEmpty(const void* raw) {
+  if (raw == nullptr) throw Invalid("this buffer object is empty (moved from, or never filled)");
+}
+
+}  // namespace
+
+const ir::Shape& Buffer::shape() const {
+  CheckNotEmpty(raw_);
+  return *shape_;
+}
+
+const Device& Buffer::device() const {
+  CheckNotEmpty(raw_);
+  return client_->devices[static_cast<size_t>(device_)];
+}
+
+Event Buffer::ToHostAsync(void* destination, size_t size) const {
+  CheckNotEmpty(raw_);
+  if (static_cast<int64_t>(size) != shape_->bytes()) {
+    throw Invalid("reading {} takes {} bytes, but room for {} was given", shape_->ToString(),
+                  shape_->bytes(), size);
+  }
+  if (size == 0) return ReadyEvent();
+  // Without a layout the copy would be in the device's order.
+  constexpr size_t kMaxRank = 32;
+  std::array<int64_t, kMaxRank> minor_to_major;
+  const size_t rank = shape_->dims.size();
+  if (rank > kMaxRank) throw Invalid("arrays of rank {} cannot be read back", rank);
+  for (size_t i = 0; i < rank; ++i) minor_to_major[i] = static_cast<int64_t>(rank - 1 - i);
+  Padded<PJRT_Buffer_MemoryLayout> layout(PJRT_Buffer_MemoryLayout_STRUCT_SIZE);
+  layout->type = PJRT_Buffer_MemoryLayout_Type_Tiled;
+  layout->tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
+  layout->tiled.minor_to_major = minor_to_major.data();
+  layout->tiled.minor_to_major_size = rank;
+  FLATOUT_ARGS(PJRT_Buffer_ToHostBuffer, args);
+  args->src = raw_;
+  args->host_layout = layout.get();
+  args->dst = destination;
+  args->dst_size = size;
+  FLATOUT_CALL(client_->api, PJRT_Buffer_ToHostBuffer, args, "reading an array from the device");
+  return Event(client_, args->event);
+}
+
+void Buffer::ToHost(void* destination, size_t size) const {
+  ToHostAsync(destination, size).Await();
+}
+
+std::vector<int64_t> Buffer::minor_to_major() const {
+  CheckNotEmpty(raw_);
+  FLATOUT_ARGS(PJRT_Buffer_GetMemoryLayout, args);
+  args->buffer = raw_;
+  FLATOUT_CALL(client_->api, PJRT_Buffer_GetMemoryLayout, args, "asking for a layout");
+  if (args->layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled) return {};
+  const int64_t* order = args->layout.tiled.minor_to_major;
+  return std::vector<int64_t>(order, order + args->layout.tiled.minor_to_major_size);
+}
+
+bool Buffer::IsDeleted() const {
+  CheckNotEmpty(raw_);
+  FLATOUT_ARGS(PJRT_Buffer_IsDeleted, args);
+  args->buffer = raw_;
+  FLATOUT_CALL(client_->api, PJRT_Buffer_IsDeleted, args, "asking whether a buffer is deleted");
+  return args->is_deleted;
+}
+
+void Buffer::Delete() {
+  CheckNotEmpty(raw_);
+  FLATOUT_ARGS(PJRT_Buffer_Delete, args);
+  args->buffer = raw_;
+  FLATOUT_CALL(client_->api, PJRT_Buffer_Delete, args, "deleting a buffer");
+}
+
+int64_t Buffer::OnDeviceBytes() const {
+  CheckNotEmpty(raw_);
+  FLATOUT_ARGS(PJRT_Buffer_OnDeviceSizeInBytes, args);
+  args->buffer = raw_;
+  FLATOUT_CALL(client_->api, PJRT_Buffer_OnDeviceSizeInBytes, args, "asking for a buffer's size");
+  return static_cast<int64_t>(args->on_device_size_in_bytes);
+}
+
+Event Buffer::ReadyEvent() const {
+  CheckNotEmpty(raw_);
+  FLATOUT_ARGS(PJRT_Buffer_ReadyEvent, args);
+  args->buffer = raw_;
+  FLATOUT_CALL(client_->api, PJRT_Buffer_ReadyEvent, args, "waiting for an array");
+  return Event(client_, args->event);
+}
+
+Buffer Buffer::CopyTo(const Device& device) const {
+  CheckNotEmpty(raw_);
+  if (device.client_ != client_.get())
+    throw Invalid("the device is not one of the buffer's client");
+  FLATOUT_ARGS(PJRT_Buffer_CopyToDevice, args);
+  args->buffer = raw_;
+  args->dst_device = device.raw_;
+  FLATOUT_CALL(client_->api, PJRT_Buffer_CopyToDevice, args, "copying an array between devices");
+  return Buffer(client_, args->dst_buffer, shape_, device.index());
+}
+
+}  // namespace flatout::xla
