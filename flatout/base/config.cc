@@ -654,4 +654,10 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& ca
   return near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near);
 }
 
+Config WithoutKey(const Config& table, std::string_view key) {
+  Config copy = table;
+  std::erase_if(copy.entries(), [&](const Config::Entry& entry) { return entry.first == key; });
+  return copy;
+}
+
 }  // namespace flatout

@@ -95,6 +95,9 @@ class Config {
   std::string path_;
 };
 
+// A copy of `table` without the entry `key`.
+Config WithoutKey(const Config& table, std::string_view key);
+
 // Reading one value into a field; overload for further types in the type's own namespace (found by
 // argument-dependent lookup).
 void ReadConfig(const Config& value, bool& field);
