@@ -423,7 +423,7 @@ def merging():
         case(f"{kind.lower()}_broadcast", kind, {}, [(2, 3, 4), (2, 1, 4)])
     case("subtract", "Subtract", {}, [(2, 3), (2, 3)])
     for kind in ("Maximum", "Minimum"):
-        x = distinct(kind, 3, 2, 4)
+        x = distinct(kind + " of three", 3, 2, 4)
         case(kind.lower(), kind, {}, [x[0], x[1], x[2]])
     case("dot_vectors", "Dot", {"axes": 1}, [(3, 4), (3, 4)])
     case("dot_vectors_normalize", "Dot", {"axes": 1, "normalize": True}, [(3, 4), (3, 4)])
