@@ -25,7 +25,7 @@ class CompileCache {
   struct Options {
     std::string folder;                            // "" : DefaultFolder(); "off": no cache
     int64_t max_bytes = int64_t{2} << 30;          // least recently used programs go first
-    std::function<void(const std::string&)> warn;  // default: one line on stderr
+    std::function<void(const std::string&)> warn;  // default: LogWarning
   };
   struct Stats {
     int64_t hits = 0, misses = 0, corrupt = 0, evicted = 0;
@@ -50,14 +50,15 @@ class CompileCache {
  private:
   std::shared_ptr<Executable> TryLoad(const Client& client, const std::string& path,
                                       const CompileOptions& options);
-  void Store(const std::string& path, const std::string& bytes);
-  void Evict();
+  void Store(const std::string& path, const Executable& executable);
+  // Never removes `kept`, the entry just written.
+  void Evict(const std::string& kept);
   void Warn(const std::string& message);
 
   Options options_;
   mutable std::mutex mutex_;
   Stats stats_;
-  bool warned_ = false;
+  bool unusable_ = false;  // said so already
 };
 
 }  // namespace flatout::xla

@@ -62,19 +62,22 @@ std::string Shorten(std::string_view text, size_t limit) {
   return std::string(text.substr(0, limit)) + fmt::format("... ({} characters)", text.size());
 }
 
-// The advice on compatibility that every parse error ends with.
-std::string_view StripVersionAdvice(std::string_view message) {
-  for (std::string_view tail :
-       {"Failed to parse using StableHLO", "failed to parse using StableHLO",
-        "Failed to deserialize StableHLO"}) {
+// What a message ends with that is of no use to its reader: the advice on compatibility that every
+// parse error carries, MLIR's "<unknown>:0: error:", places in XLA's own source.
+std::string_view StripTail(std::string_view message) {
+  for (std::string_view tail : {"Failed to parse using StableHLO", "=== Source Location Trace",
+                                "See https://openxla.org"}) {
     const size_t at = message.find(tail);
     if (at != std::string_view::npos && at > 0) message = message.substr(0, at);
   }
-  while (!message.empty() && (std::isspace(static_cast<unsigned char>(message.back())) ||
-                              message.back() == ';' || message.back() == ',')) {
-    message.remove_suffix(1);
+  for (;;) {
+    while (!message.empty() && std::isspace(static_cast<unsigned char>(message.back()))) {
+      message.remove_suffix(1);
+    }
+    constexpr std::string_view kNowhere = "<unknown>:0: error:";
+    if (!message.ends_with(kNowhere)) return message;
+    message.remove_suffix(kNowhere.size());
   }
-  return message;
 }
 
 }  // namespace
@@ -82,7 +85,7 @@ std::string_view StripVersionAdvice(std::string_view message) {
 std::exception_ptr Translate(const PluginError& error, std::string_view doing,
                              std::string_view program) {
   const std::string_view whole = error.message;
-  const std::string_view said = StripVersionAdvice(whole);
+  const std::string_view said = StripTail(whole);
   const auto user = [&](Code code, const std::string& message) {
     return std::make_exception_ptr(UserError(
         code, fmt::format("{} (while {}; XLA says: {})", message, doing, Shorten(said, 2000))));
@@ -112,6 +115,10 @@ std::exception_ptr Translate(const PluginError& error, std::string_view doing,
   if (Contains(whole, "option name passed to PJRT") || Contains(whole, "expected type index is")) {
     return user(error.code, "the plugin doesn't take one of the client options");
   }
+  if (Contains(whole, "No such compile option")) {
+    return user(Code::kInvalidArgument,
+                "the plugin doesn't know one of the XLA flags set for this program");
+  }
   if (Contains(whole, "No FFI handler registered") ||
       Contains(whole, "No registered implementation")) {
     return std::make_exception_ptr(
@@ -127,14 +134,14 @@ std::exception_ptr Translate(const PluginError& error, std::string_view doing,
                      doing, place->line, place->column, Shorten(line, 500), Shorten(said, 2000)));
       }
     }
-    if (error.code == Code::kInvalidArgument || Contains(whole, "pars")) {
+    if (error.code == Code::kInvalidArgument || error.code == Code::kUnknown) {
       return std::make_exception_ptr(
           Internal("XLA refuses the program while {}; XLA says: {}", doing, Shorten(said, 2000)));
     }
   }
   if (error.code == Code::kInternal || error.code == Code::kUnknown) {
     return std::make_exception_ptr(Error(
-        error.code, fmt::format("XLA failed while {}; it says: {}", doing, Shorten(whole, 4000))));
+        error.code, fmt::format("XLA failed while {}; it says: {}", doing, Shorten(said, 4000))));
   }
   return std::make_exception_ptr(UserError(
       error.code,

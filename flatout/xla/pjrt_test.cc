@@ -15,12 +15,12 @@
 namespace flatout::xla {
 namespace {
 
+using ir::DType;
+using ir::Shape;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ir::DType;
-using ir::Shape;
 
 constexpr const char* kAdd = R"(module @add {
   func.func @main(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>) -> tensor<2x3xf32> {

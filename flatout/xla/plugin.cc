@@ -112,9 +112,9 @@ std::string Join(const std::vector<std::string>& items, std::string_view separat
 
 // Before the first dlopen: what a plugin reads from the environment only once.
 void SetEnvironmentDefaults(const std::string& path) {
-  // Warnings of XLA's own (levels 0 and 1) are noise to our users; errors stay visible, because XLA
-  // says why before it aborts.
-  setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);
+  // All but fatal messages: what XLA logs is also in the errors it returns, and those we show in
+  // our own words.
+  setenv("TF_CPP_MIN_LOG_LEVEL", "3", /*overwrite=*/0);
   // The CUDA wheels keep their tools beside the plugin; XLA looks elsewhere unless told.
   const fs::path cuda = fs::path(path).parent_path() / "../../nvidia/cu13";
   std::error_code error;
