@@ -1,0 +1,242 @@
+#include "flatout/data/file_bytes.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "flatout/base/config.h"
+#include "flatout/base/error.h"
+
+namespace flatout::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kHead = 4096;
+constexpr size_t kChunk = size_t{1} << 18;
+// No deflate stream unpacks to more than this many times its size (zlib's documented limit).
+constexpr size_t kMostRatio = 1032;
+
+DataError Missing(const fs::path& path, const std::string& remedy) {
+  std::string message = fmt::format("{}: no such file", path.string());
+  fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    message += fmt::format("; the folder {} does not exist either", folder.string());
+  } else {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    std::string name = path.filename().string();
+    std::string nearest = Nearest(name, names);
+    // A file whose name only gained or lost a suffix is what was meant more often than not.
+    for (const std::string& other : names) {
+      if (!nearest.empty()) break;
+      if (other.starts_with(name) || name.starts_with(other)) nearest = other;
+    }
+    message += nearest.empty()
+                   ? fmt::format("; nothing in {} has a similar name", folder.string())
+                   : fmt::format("; the nearest name there is {}", (folder / nearest).string());
+  }
+  if (!remedy.empty()) message += ". Remedy: " + remedy;
+  return DataError(message);
+}
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+// Growing memory that is not cleared first.
+class Growing {
+ public:
+  explicit Growing(size_t reserve) { Reserve(reserve); }
+
+  size_t size() const { return size_; }
+  std::byte* tail() { return data_.get() + size_; }
+  size_t room() const { return capacity_ - size_; }
+  void Added(size_t n) { size_ += n; }
+  void Reserve(size_t capacity) {
+    if (capacity <= capacity_) return;
+    std::shared_ptr<std::byte[]> larger = std::make_shared_for_overwrite<std::byte[]>(capacity);
+    if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_);
+    data_ = std::move(larger);
+    capacity_ = capacity;
+  }
+  void MakeRoom() {
+    if (room() == 0) Reserve(std::max(capacity_ * 2, kHead));
+  }
+  std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
+  FileBytes Release(bool gzip) { return FileBytes{std::move(data_), size_, gzip}; }
+
+ private:
+  std::shared_ptr<std::byte[]> data_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+class Loader {
+ public:
+  Loader(const std::string& path, const LoadOptions& options) : path_(path), options_(options) {
+    std::error_code error;
+    fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found) throw Missing(path, options.remedy);
+    if (fs::is_directory(status)) throw BadData("{}: expected a file, found a folder", path);
+    file_.reset(std::fopen(path.c_str(), "rb"));
+    if (!file_) throw BadData("{}: cannot be opened: {}", path, std::strerror(errno));
+    // Pipes and the like have no size; it is only a hint.
+    uintmax_t size = fs::file_size(path, error);
+    if (!error) file_size_ = static_cast<size_t>(size);
+  }
+
+  FileBytes Load() {
+    input_.resize(kChunk);
+    Refill();
+    if (input_size_ == 0) throw BadData("{}: the file is empty (0 bytes)", path_);
+    bool gzip = input_size_ >= 2 && input_[0] == std::byte{0x1f} && input_[1] == std::byte{0x8b};
+    return gzip ? LoadGzip() : LoadPlain();
+  }
+
+ private:
+  // The next piece of the file into input_; input_size_ is 0 at the end.
+  void Refill() {
+    offset_ += input_size_;
+    input_size_ = std::fread(input_.data(), 1, input_.size(), file_.get());
+    if (std::ferror(file_.get())) {
+      throw BadData("{}: reading failed at byte {}: {}", path_, offset_ + input_size_,
+                    std::strerror(errno));
+    }
+  }
+
+  // True when enough was read: one byte more than expected.
+  bool Enough(Growing& content, bool at_end, size_t most) {
+    if (!asked_ && options_.expected_size && (content.size() >= kHead || at_end)) {
+      asked_ = true;
+      expected_ = static_cast<size_t>(
+          options_.expected_size(content.bytes().first(std::min(content.size(), kHead))));
+      // A header can claim anything; memory is taken only for what the file can hold.
+      content.Reserve(std::min(expected_, most) + 1);
+    }
+    return asked_ && content.size() > expected_;
+  }
+
+  FileBytes LoadPlain() {
+    Growing content(options_.expected_size ? kHead : file_size_ + 1);
+    size_t used = 0;
+    while (input_size_ > 0) {
+      content.MakeRoom();
+      size_t n = std::min(content.room(), input_size_ - used);
+      std::memcpy(content.tail(), input_.data() + used, n);
+      content.Added(n);
+      used += n;
+      if (used == input_size_) {
+        Refill();
+        used = 0;
+      }
+      if (Enough(content, input_size_ == 0, file_size_)) break;
+    }
+    return content.Release(false);
+  }
+
+  FileBytes LoadGzip() {
+    z_stream stream = {};
+    // 15 bits of window, + 16: a gzip header and trailer, whose checksum zlib verifies.
+    if (inflateInit2(&stream, 15 + 16) != Z_OK) throw Internal("inflateInit2 failed");
+    std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
+    Growing content(kHead);
+    int member = 1;
+    bool inside = true;
+    stream.next_in = reinterpret_cast<Bytef*>(input_.data());
+    stream.avail_in = static_cast<uInt>(input_size_);
+    auto where = [&] { return offset_ + (input_size_ - stream.avail_in); };
+    while (true) {
+      if (stream.avail_in == 0) {
+        Refill();
+        stream.next_in = reinterpret_cast<Bytef*>(input_.data());
+        stream.avail_in = static_cast<uInt>(input_size_);
+        if (input_size_ == 0) {
+          if (inside) {
+            throw BadData(
+                "{}: the gzip stream is cut: expected more after byte {} (member {}, {} bytes "
+                "unpacked), found the end of the file. Fetch the file again",
+                path_, offset_, member, content.size());
+          }
+          break;
+        }
+      }
+      if (!inside) {
+        // Another member, or the zero padding that tape writers leave; anything else is garbage.
+        if (*stream.next_in == 0) {
+          ++stream.next_in;
+          --stream.avail_in;
+          continue;
+        }
+        if (*stream.next_in != 0x1f) {
+          throw BadData(
+              "{}: trailing bytes after gzip member {} at byte {}: expected another member (1f 8b) "
+              "or the end of the file, found {:02x}",
+              path_, member, where(), *stream.next_in);
+        }
+        inflateReset(&stream);
+        inside = true;
+        ++member;
+      }
+      content.MakeRoom();
+      size_t room = std::min<size_t>(content.room(), size_t{1} << 30);
+      stream.next_out = reinterpret_cast<Bytef*>(content.tail());
+      stream.avail_out = static_cast<uInt>(room);
+      int result = inflate(&stream, Z_NO_FLUSH);
+      content.Added(room - stream.avail_out);
+      if (result == Z_STREAM_END) {
+        inside = false;
+      } else if (result == Z_MEM_ERROR) {
+        throw UserError(Code::kResourceExhausted,
+                        fmt::format("{}: no memory left while unpacking", path_));
+      } else if (result != Z_OK && result != Z_BUF_ERROR) {
+        throw BadData(
+            "{}: the gzip stream is corrupt near byte {} (member {}, {} bytes unpacked): {}. Fetch "
+            "the file again",
+            path_, where(), member, content.size(),
+            stream.msg != nullptr ? stream.msg : "unknown error");
+      }
+      if (Enough(content, false, file_size_ * kMostRatio)) return content.Release(true);
+    }
+    Enough(content, true, file_size_ * kMostRatio);
+    return content.Release(true);
+  }
+
+  const std::string& path_;
+  const LoadOptions& options_;
+  File file_;
+  size_t file_size_ = 0;
+  std::vector<std::byte> input_;
+  size_t input_size_ = 0;
+  size_t offset_ = 0;  // of input_ in the file
+  bool asked_ = false;
+  size_t expected_ = 0;
+};
+
+}  // namespace
+
+FileBytes LoadFile(const std::string& path, const LoadOptions& options) {
+  return Loader(path, options).Load();
+}
+
+std::string HexBytes(std::span<const std::byte> bytes) {
+  std::string text;
+  for (std::byte b : bytes) {
+    text += fmt::format("{}{:02x}", text.empty() ? "" : " ", static_cast<unsigned>(b));
+  }
+  return text;
+}
+
+}  // namespace flatout::data
