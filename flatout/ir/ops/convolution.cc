@@ -58,14 +58,14 @@ Layout ParseLayout(std::string_view layout) {
   }
   Layout parsed;
   parsed.input = ParsePlaces(layout.substr(0, kernel), 'b', 'f', layout);
-  parsed.kernel =
-      ParsePlaces(layout.substr(kernel + 1, output - kernel - 1), 'o', 'i', layout);
+  parsed.kernel = ParsePlaces(layout.substr(kernel + 1, output - kernel - 1), 'o', 'i', layout);
   parsed.output = ParsePlaces(layout.substr(output + 2), 'b', 'f', layout);
   if (parsed.input.spatial.size() != parsed.kernel.spatial.size() ||
       parsed.input.spatial.size() != parsed.output.spatial.size()) {
-    throw Invalid("layout \"{}\": input, kernel and output must have the same number of spatial "
-                  "dimensions",
-                  layout);
+    throw Invalid(
+        "layout \"{}\": input, kernel and output must have the same number of spatial "
+        "dimensions",
+        layout);
   }
   return parsed;
 }
@@ -118,9 +118,10 @@ std::vector<Shape> InferConvolution(const Node& node) {
   const int64_t feature_groups = attrs.Int("feature_group_count");
   const int64_t batch_groups = attrs.Int("batch_group_count");
   if (feature_groups < 1 || batch_groups < 1 || (feature_groups > 1 && batch_groups > 1)) {
-    throw Invalid("feature_group_count and batch_group_count must be positive and one of them 1, "
-                  "found {} and {}",
-                  feature_groups, batch_groups);
+    throw Invalid(
+        "feature_group_count and batch_group_count must be positive and one of them 1, "
+        "found {} and {}",
+        feature_groups, batch_groups);
   }
   const int64_t batch = input.dims[layout.input.outer];
   const int64_t features = input.dims[layout.input.inner];
@@ -193,13 +194,12 @@ void WritePointwise(StablehloWriter& writer, const Node& node, const Layout& lay
   const Shape matrix = kernel.WithDims(in_first ? Dims{in, out} : Dims{out, in});
   const std::string flat =
       writer.EmitRaw("reshape", {writer.Ref(node.input(1))}, {kernel}, {matrix});
-  writer.Bind(node, writer.EmitRaw(
-                        "dot_general", {writer.Ref(node.input(0)), flat}, {input, matrix},
-                        {node.shape()},
-                        fmt::format("dot_dimension_numbers = #stablehlo.dot<"
-                                    "lhs_contracting_dimensions = [{}], "
-                                    "rhs_contracting_dimensions = [{}]>, {}",
-                                    input.rank() - 1, in_first ? 0 : 1, kPrecision)));
+  writer.Bind(node, writer.EmitRaw("dot_general", {writer.Ref(node.input(0)), flat},
+                                   {input, matrix}, {node.shape()},
+                                   fmt::format("dot_dimension_numbers = #stablehlo.dot<"
+                                               "lhs_contracting_dimensions = [{}], "
+                                               "rhs_contracting_dimensions = [{}]>, {}",
+                                               input.rank() - 1, in_first ? 0 : 1, kPrecision)));
 }
 
 std::string Letters(const Places& places, char outer, char inner) {
@@ -277,8 +277,7 @@ Value GradientByInput(const Node& node, const Layout& layout, Value dy) {
   dims.lhs_dilation = attrs.Ints("strides");
   dims.rhs_dilation = attrs.Ints("rhs_dilation");
   for (size_t i = 0; i < layout.input.spatial.size(); ++i) {
-    const int64_t in =
-        Spread(input.dims[layout.input.spatial[i]], attrs.Ints("lhs_dilation")[i]);
+    const int64_t in = Spread(input.dims[layout.input.spatial[i]], attrs.Ints("lhs_dilation")[i]);
     const int64_t window = Spread(kernel.dim(layout.kernel.spatial[i]), dims.rhs_dilation[i]);
     const int64_t out = Spread(dy.dim(layout.output.spatial[i]), attrs.Ints("strides")[i]);
     const int64_t low = window - 1 - attrs.Ints("padding")[2 * i];
