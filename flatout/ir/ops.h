@@ -52,6 +52,7 @@ Value Tan(Value x);
 Value Tanh(Value x);
 Value Logistic(Value x);
 Value Erf(Value x);
+Value Relu(Value x);  // derivative 0 at 0, unlike Max(x, 0)
 Value Floor(Value x);
 Value Ceil(Value x);
 Value RoundNearestEven(Value x);
@@ -131,7 +132,7 @@ Value ReduceMax(Value x, const Dims& axes = {}, bool keepdims = false);
 Value ReduceMin(Value x, const Dims& axes = {}, bool keepdims = false);
 Value ReduceProduct(Value x, const Dims& axes = {}, bool keepdims = false);
 Value ReduceMean(Value x, const Dims& axes = {}, bool keepdims = false);
-// Index (i32) of the largest (smallest) element; the first of equals; NaN counts as largest.
+// Index (i32) of the largest (smallest) element; the first of equals; NaN wins, as in NumPy.
 Value ArgMax(Value x, int64_t axis);
 Value ArgMin(Value x, int64_t axis);
 Value CumulativeSum(Value x, int64_t axis, bool reverse = false);
@@ -179,9 +180,9 @@ Value SelectAndScatterAdd(Value x, Value source, const Window& window);
 // take(x, indices, axis): result dims = x.dims[:axis] + indices.dims + x.dims[axis+1:]. Indices are
 // i32 (or any integer) and are clamped into range by the compiler: validate on the host.
 Value Take(Value x, Value indices, int64_t axis);
-// x with updates added at x[indices[...], ...] along axis 0; updates dims = indices.dims +
-// x.dims[1:]. Rows out of range are dropped. Duplicate indices add up.
-Value ScatterAdd(Value x, Value indices, Value updates);
+// x with updates added at x[..., indices[...], ...] along `axis`; updates dims are those of
+// Take(x, indices, axis). Rows out of range are dropped. Duplicate indices add up.
+Value ScatterAdd(Value x, Value indices, Value updates, int64_t axis = 0);
 // x[i, j, ..., ] picked along the last axis: result[...] = x[..., indices[...]]. indices dims =
 // x.dims[:-1]. Built from a comparison with iota (no gather): differentiable, good for labels.
 Value PickLast(Value x, Value indices);
