@@ -211,6 +211,10 @@ Key MakeKey(Graph& graph, uint64_t seed);
 Key FoldIn(const Key& key, Value data_u32);
 Key FoldIn(const Key& key, uint32_t data);
 Value RandomBits(const Key& key, const Dims& dims);  // u32
+// The same for a part of a larger array of rows: counter word 0 is the row's number, first_row (u32
+// scalar) + its index along dimension 0; word 1 counts within the row. So the bits of a row do not
+// depend on how the rows are divided.
+Value RandomBitsAt(const Key& key, const Dims& dims, Value first_row);
 // Uniform in [low, high), f32; standard normal, f32 (Box-Muller).
 Value RandomUniform(const Key& key, const Dims& dims, double low = 0, double high = 1);
 Value RandomNormal(const Key& key, const Dims& dims);

@@ -26,10 +26,12 @@ struct Regularizer {
 };
 // "l1", "l2", "l1_l2" (each with Keras's default 0.01), or a table {l1 = ..., l2 = ...}.
 void ReadConfig(const Config& value, Regularizer& field);
+// The penalty on `value` as an f32 scalar; none for an empty regularizer.
+ir::Value Penalty(const Regularizer& regularizer, ir::Value value);
 
 // One weight of a model. Float variables are float32 whatever the compute dtype.
 struct Variable {
-  std::string path;   // "conv2d_1/kernel", unique in the model
+  std::string path;  // "conv2d_1/kernel", unique in the model
   ir::Shape shape;
   bool trainable = true;
   Initializer initializer;
@@ -49,6 +51,14 @@ struct ContextOptions {
   Policy policy;
   // Replicas that run the same program on their share of the global batch.
   int64_t replicas = 1;
+};
+
+// How random values are drawn.
+struct RandomOptions {
+  // dims[0] is the batch. False: every replica draws the same values whatever its rows.
+  bool by_row = true;
+  // A layer's own `seed` argument, mixed into the stream.
+  std::optional<int64_t> seed;
 };
 
 class Context {
@@ -81,15 +91,17 @@ class Context {
   // to the layer's compute dtype. The error context names the layer.
   std::vector<ir::Value> Call(const Layer& layer, std::span<const ir::Value> inputs);
   ir::Value Call(const Layer& layer, ir::Value input);
-  // Adds a scalar to the loss (activity penalties).
+  // Adds a scalar to the loss (activity penalties): a sum over this replica's real rows.
   void AddLoss(ir::Value loss) { losses_.push_back(loss); }
 
   // Randomness: each call in a trace has its own stream, a pure function of (seed, step, order of
   // calls). dims[0] is the batch: rows are numbered over the global batch, so that the same sample
   // gets the same bits on any number of replicas. f32.
-  ir::Value RandomUniform(const ir::Dims& dims, double low = 0, double high = 1);
-  ir::Value RandomNormal(const ir::Dims& dims);
-  ir::Value RandomBernoulli(double p, const ir::Dims& dims);  // pred
+  ir::Value RandomUniform(const ir::Dims& dims, double low = 0, double high = 1,
+                          const RandomOptions& options = {});
+  ir::Value RandomNormal(const ir::Dims& dims, const RandomOptions& options = {});
+  // pred, true with probability p.
+  ir::Value RandomBernoulli(double p, const ir::Dims& dims, const RandomOptions& options = {});
 
   // f32[batch], 1 for real rows and 0 for padding; none when every row is real.
   ir::Value row_weights() const { return row_weights_; }
@@ -114,7 +126,7 @@ class Context {
  private:
   ir::Value GetWeight(std::string_view name, ir::Dims dims, const Initializer& initializer,
                       const Regularizer& regularizer, bool trainable);
-  ir::Value Bits(const ir::Dims& dims);
+  ir::Value Bits(const ir::Dims& dims, const RandomOptions& options);
 
   ir::Graph& graph_;
   ContextOptions options_;

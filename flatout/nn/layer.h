@@ -22,9 +22,9 @@ namespace flatout::nn {
 
 // Arguments that every layer has.
 struct CommonOptions {
-  std::string name;       // empty: made from the class ("dense", "dense_1")
+  std::string name;  // empty: made from the class ("dense", "dense_1")
   bool trainable = true;
-  std::string dtype;      // a policy name; empty: the model's policy
+  std::string dtype;  // a policy name; empty: the model's policy
 
   template <class V>
   void Visit(V& v) {
@@ -47,7 +47,8 @@ class Layer {
 
   // Adds the layer's computation to ctx.graph(). Inputs have the batch as dimension 0. Weights come
   // from ctx.Weight(...) and are declared by that very call. Throws Invalid(...) when input shapes
-  // do not fit; ctx.Call adds the layer's name. Called once per trace per use; must not keep Values.
+  // do not fit; ctx.Call adds the layer's name. Called once per trace per use; must not keep
+  // Values.
   virtual std::vector<ir::Value> Call(Context& ctx, std::span<const ir::Value> inputs) const = 0;
 
   // How many inputs it takes: exactly one by default; merging layers take several.
@@ -58,6 +59,14 @@ class Layer {
   std::string type_;
   CommonOptions common_;
 };
+
+// "conv2d" of "Conv2D", "multi_head_attention" of "MultiHeadAttention": how Keras names layers.
+std::string SnakeCase(std::string_view type);
+// A value's shape for messages, its batch dimension unnamed: "f32[None,28,28,1]".
+std::string Shown(ir::Value value);
+
+// Batch dimension of traces that only look for shapes. Messages about such traces show it as None.
+inline constexpr int64_t kProbeBatch = 99991;
 
 class Tensor;
 
@@ -119,8 +128,8 @@ LayerDef MakeLayerDef(std::string_view type) {
 // The whole table, and the row called `type` or nullptr.
 std::span<const LayerDef> LayerTable();
 const LayerDef* FindLayer(std::string_view type);
-// A layer from {class = "Dense", units = 10, ...}. Unknown classes and arguments are UserErrors with
-// file:line and the nearest known name.
+// A layer from {class = "Dense", units = 10, ...}. Unknown classes and arguments are UserErrors
+// with file:line and the nearest known name.
 LayerPtr LayerFromConfig(const Config& table);
 
 // One table per file of flatout/nn/layers/; layer.cc joins them.
@@ -128,11 +137,12 @@ std::span<const LayerDef> CoreLayers();           // core.cc: Dense, Embedding, 
 std::span<const LayerDef> ConvolutionLayers();    // convolution.cc
 std::span<const LayerDef> PoolingLayers();        // pooling.cc
 std::span<const LayerDef> NormalizationLayers();  // normalization.cc
-std::span<const LayerDef> RegularizationLayers(); // regularization.cc: Dropout, SpatialDropout, noise
-std::span<const LayerDef> ReshapingLayers();      // reshaping.cc: Flatten, Reshape, padding, cropping
-std::span<const LayerDef> MergingLayers();        // merging.cc
-std::span<const LayerDef> AttentionLayers();      // attention.cc
-std::span<const LayerDef> RecurrentLayers();      // recurrent.cc
+std::span<const LayerDef>
+RegularizationLayers();                       // regularization.cc: Dropout, SpatialDropout, noise
+std::span<const LayerDef> ReshapingLayers();  // reshaping.cc: Flatten, Reshape, padding, cropping
+std::span<const LayerDef> MergingLayers();    // merging.cc
+std::span<const LayerDef> AttentionLayers();  // attention.cc
+std::span<const LayerDef> RecurrentLayers();  // recurrent.cc
 std::span<const LayerDef> PreprocessingLayers();  // preprocessing.cc: Rescaling, Normalization, ...
 std::span<const LayerDef> AugmentationLayers();   // augmentation.cc
 

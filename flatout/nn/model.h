@@ -30,9 +30,9 @@ Tensor Input(ir::Dims shape, ir::DType dtype = ir::DType::kF32, std::string name
 
 class Model {
  public:
-  // A functional model from inputs to outputs. Names unnamed layers ("dense", "dense_1"), traces the
-  // model once, and so finds every shape error, naming the layer. Throws UserError for inputs that
-  // nothing uses and for two layers of one name.
+  // A functional model from inputs to outputs. Names unnamed layers ("dense", "dense_1"), traces
+  // the model once, and so finds every shape error, naming the layer. Throws UserError for inputs
+  // that nothing uses and for two layers of one name.
   Model(std::vector<Tensor> inputs, std::vector<Tensor> outputs, std::string name = "model");
   // A chain of layers.
   static Model Sequential(Tensor input, std::vector<LayerPtr> layers,
