@@ -301,6 +301,17 @@ std::string StablehloWriter::Region(const Graph& graph, const std::vector<std::s
   });
 }
 
+std::vector<std::string> StablehloWriter::Inline(const Graph& graph,
+                                                 const std::vector<std::string>& arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    Alias(*graph.parameters()[i].node(), arguments[i]);
+  }
+  Body(graph);
+  std::vector<std::string> outputs;
+  for (const Value& output : graph.outputs()) outputs.push_back(Ref(output));
+  return outputs;
+}
+
 std::string StablehloWriter::BinaryRegion(DType dtype, std::string_view op) {
   const Shape scalar = Shape::Scalar(dtype);
   return Region({scalar, scalar}, [&](std::span<const std::string> names) {
@@ -312,7 +323,7 @@ void StablehloWriter::Body(const Graph& graph) {
   const std::vector<bool> live = graph.LiveNodes();
   const Node* const outer = current_;
   for (const auto& node : graph.nodes()) {
-    if (!live[node->id()] || names_.contains(node.get())) continue;
+    if (!live[node->id()] || node->name() == "parameter") continue;
     current_ = node.get();
     node->op().write(*this, *node);
   }

@@ -57,6 +57,9 @@ class StablehloWriter {
   using Returns = std::vector<std::pair<std::string, Shape>>;
   std::string Region(const std::vector<Shape>& arguments,
                      const std::function<Returns(std::span<const std::string>)>& body);
+  // Writes the nodes of `graph` here, `arguments` standing for its parameters; returns the names of
+  // its outputs. For use within a region written by hand.
+  std::vector<std::string> Inline(const Graph& graph, const std::vector<std::string>& arguments);
   // {^bb0(%a: tensor<dtype>, %b: tensor<dtype>): %c = "stablehlo.<op>"(%a, %b); return %c}.
   std::string BinaryRegion(DType dtype, std::string_view op);
   // A fresh name, "%7".
