@@ -8,6 +8,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -183,6 +184,12 @@ Value Take(Value x, Value indices, int64_t axis);
 // x with updates added at x[..., indices[...], ...] along `axis`; updates dims are those of
 // Take(x, indices, axis). Rows out of range are dropped. Duplicate indices add up.
 Value ScatterAdd(Value x, Value indices, Value updates, int64_t axis = 0);
+// Where `x` is ScatterAdd of rows (axis 0) into zeros, those rows: for users that can add them to
+// their own array without making x.
+struct ScatteredRows {
+  Value indices, updates;
+};
+std::optional<ScatteredRows> MatchScatterAddIntoZeros(Value x);
 // x[i, j, ..., ] picked along the last axis: result[...] = x[..., indices[...]]. indices dims =
 // x.dims[:-1]. Built from a comparison with iota (no gather): differentiable, good for labels.
 Value PickLast(Value x, Value indices);

@@ -271,4 +271,14 @@ Value DynamicUpdateIndex(Value x, Value update, Value index) {
   return DynamicUpdateSlice(x, ExpandDims(update, 0), start);
 }
 
+std::optional<ScatteredRows> MatchScatterAddIntoZeros(Value x) {
+  const Node& node = *x.node();
+  if (&node.op() != &kScatterAdd || node.attrs().Int("axis") != 0) return std::nullopt;
+  const Node& target = *node.input(0).node();
+  if (target.name() != "constant") return std::nullopt;
+  const Literal& literal = target.attrs().Data("value");
+  if (!literal.splat || literal.At(0) != 0) return std::nullopt;
+  return ScatteredRows{node.input(1), node.input(2)};
+}
+
 }  // namespace flatout::ir

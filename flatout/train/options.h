@@ -1,0 +1,129 @@
+// TrainOptions: what a run file's [train], [checkpoint] and [watch] tables may say.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flatout/base/config.h"
+
+namespace flatout::train {
+
+// Stops when `monitor` has not got better by min_delta for `patience` evaluations (Keras's
+// EarlyStopping).
+struct EarlyStopping {
+  std::string monitor = "val_loss";
+  double min_delta = 0;
+  int64_t patience = 0;
+  std::string mode = "auto";  // "min", "max", "auto": max for accuracies and the like
+  std::optional<double> baseline;
+  bool restore_best_weights = false;
+  int64_t start_from_epoch = 0;
+
+  template <class V>
+  void Visit(V& v) {
+    v("monitor", monitor);
+    v("min_delta", min_delta);
+    v("patience", patience);
+    v("mode", mode);
+    v("baseline", baseline);
+    v("restore_best_weights", restore_best_weights);
+    v("start_from_epoch", start_from_epoch);
+  }
+};
+
+// Multiplies the learning rate by `factor` when `monitor` has stopped getting better (Keras's
+// ReduceLROnPlateau). Only with a constant rate.
+struct ReduceLrOnPlateau {
+  std::string monitor = "val_loss";
+  double factor = 0.1;
+  int64_t patience = 10;
+  std::string mode = "auto";
+  double min_delta = 1e-4;
+  int64_t cooldown = 0;
+  double min_lr = 0;
+
+  template <class V>
+  void Visit(V& v) {
+    v("monitor", monitor);
+    v("factor", factor);
+    v("patience", patience);
+    v("mode", mode);
+    v("min_delta", min_delta);
+    v("cooldown", cooldown);
+    v("min_lr", min_lr);
+  }
+};
+
+struct TrainOptions {
+  int64_t epochs = 1;
+  std::optional<int64_t> max_steps;  // stop after that many updates, whatever the epoch
+  int64_t global_batch = 32;         // rows of one update, over all devices
+  std::string device = "cpu";        // a plugin: "cpu", "cuda", a path; "cuda:1" picks one device
+  Config devices = Config(int64_t{1});  // a number, or "all"
+  uint64_t seed = 0;
+  std::string precision = "float32";
+  Config steps_per_launch = Config(std::string("auto"));
+  Config loss = Config(std::string("sparse_categorical_crossentropy_from_logits"));
+  std::vector<Config> metrics;
+  std::string target;               // the data field to predict; empty: the last one
+  std::vector<std::string> inputs;  // the fields the model takes, in order; empty: all others
+  int64_t evaluate_every = 1;       // epochs between validations; 0: never
+  std::optional<EarlyStopping> early_stopping;
+  std::optional<ReduceLrOnPlateau> reduce_lr_on_plateau;
+  bool evaluate_test = true;        // score the test split at the end, where there is one
+
+  template <class V>
+  void Visit(V& v) {
+    v("epochs", epochs);
+    v("max_steps", max_steps);
+    v("global_batch", global_batch);
+    v("device", device);
+    v("devices", devices);
+    int64_t signed_seed = static_cast<int64_t>(seed);
+    v("seed", signed_seed);
+    seed = static_cast<uint64_t>(signed_seed);
+    v("precision", precision);
+    v("steps_per_launch", steps_per_launch);
+    v("loss", loss);
+    v("metrics", metrics);
+    v("target", target);
+    v("inputs", inputs);
+    v("evaluate_every", evaluate_every);
+    v("early_stopping", early_stopping);
+    v("reduce_lr_on_plateau", reduce_lr_on_plateau);
+    v("evaluate_test", evaluate_test);
+  }
+};
+
+struct CheckpointOptions {
+  int64_t every_steps = 0;          // save weights that often; 0: at the end of each epoch
+  std::string monitor = "val_loss"; // what best.safetensors is best in
+  std::string mode = "auto";
+
+  template <class V>
+  void Visit(V& v) {
+    v("every_steps", every_steps);
+    v("monitor", monitor);
+    v("mode", mode);
+  }
+};
+
+struct WatchOptions {
+  double log_seconds = 10;         // a plain log line that often
+  std::string progress = "auto";   // "bar", "plain", "none"; auto: bar on a terminal
+  bool ceiling = true;             // measure the device alone at the end (at most a second)
+
+  template <class V>
+  void Visit(V& v) {
+    v("log_seconds", log_seconds);
+    v("progress", progress);
+    v("ceiling", ceiling);
+  }
+};
+
+void ReadConfig(const Config& value, EarlyStopping& field);
+void ReadConfig(const Config& value, ReduceLrOnPlateau& field);
+
+}  // namespace flatout::train

@@ -1,0 +1,92 @@
+// StepProgram: the compiled programs of a run, built as graphs.
+//
+// A training program is one executable: up to K steps of forward, backward, gradient sync and
+// update, in a loop on the device whose trip count is an argument, so that one program serves any
+// number of steps with the same bits. The state (variables, slots, counters) is donated: it is
+// updated in place. An evaluation program runs the forward pass and sums loss and metrics; a
+// prediction program returns the model's outputs.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flatout/ir/graph.h"
+#include "flatout/nn/loss.h"
+#include "flatout/nn/metric.h"
+#include "flatout/nn/model.h"
+#include "flatout/optim/optimizer.h"
+
+namespace flatout::train {
+
+// One tensor of the training state.
+struct StateTensor {
+  enum class Kind { kVariable, kSlot, kCounter };
+  std::string name;  // "dense/kernel", "dense/kernel/momentum", "step"
+  Kind kind;
+  ir::Shape shape;
+  int variable = -1;   // index into model.variables() (of the slot's variable, for slots)
+  double initial = 0;  // slots and counters
+};
+
+// Everything a program is made from. The referenced objects must outlive it.
+struct StepSpec {
+  const nn::Model* model = nullptr;
+  const optim::Optimizer* optimizer = nullptr;  // training only
+  const nn::Loss* loss = nullptr;
+  std::vector<const nn::Metric*> metrics;
+  nn::Policy policy;
+  // The launch's fields, per step and replica with the batch first: [B, ...], without "weight".
+  std::vector<ir::Shape> field_shapes;
+  std::vector<std::string> field_names;
+  std::vector<int> input_fields;  // field of each model input
+  int target_field = -1;
+  int64_t steps_per_launch = 1;  // K, the most that one launch can do
+  int64_t replicas = 1;
+  uint64_t seed = 0;
+};
+
+// The state in the order in which programs take it: variables, slots, "step" (i32, updates applied)
+// and "halted" (i32, 1 after a step whose loss was not finite; then nothing is updated any more, so
+// that the state is the last good one and the step can be looked into).
+std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimizer& optimizer);
+
+// What the results of a launch mean. Sums add up over launches. For replicas they are already summed,
+// equal on all of them.
+struct ResultLayout {
+  int losses = 0;     // result index: f32[K], mean loss of each step, regularization included
+  int rates = 0;      // f32[K], learning rates used; training only
+  int loss_sum = 0;   // f32 scalar: sum of weighted losses (without regularization)
+  int weight_sum = 0; // f32 scalar
+  // First result and number of results of each metric's Sums.
+  std::vector<std::pair<int, int>> metrics;
+  int outputs = 0;      // first model output, [B, ...]; prediction only
+  int num_outputs = 0;
+};
+
+struct Program {
+  std::unique_ptr<ir::Graph> graph;
+  ResultLayout results;
+  int num_state = 0;     // leading arguments that are state
+  double step_flops = 0;  // of one step on one replica, forward and backward, as the graph counts
+};
+
+// Arguments: state (donated), fields [K, B, ...], weight f32[K, B], steps i32, rate_factor f32.
+// Results: state, then what Program::results says.
+Program BuildTrainProgram(const StepSpec& spec);
+// Arguments: the variables (not donated), fields, weight, steps.
+Program BuildEvaluateProgram(const StepSpec& spec);
+// One batch. Arguments: the variables, the model's input fields [B, ...]. Results: outputs, f32.
+Program BuildPredictProgram(const StepSpec& spec);
+
+// For a step whose loss was not finite: one step without update. Arguments: the variables, the step
+// counter i32, fields [B, ...], weight f32[B]. Results: pred scalars, in the order of `names`: true
+// where all is finite.
+struct DiagnosisProgram {
+  std::unique_ptr<ir::Graph> graph;
+  std::vector<std::string> names;  // "the weight dense/kernel", "the output of layer dense", ...
+};
+DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec);
+
+}  // namespace flatout::train

@@ -1,0 +1,150 @@
+#include "flatout/watch/verdict.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "flatout/base/text.h"
+
+namespace flatout::watch {
+namespace {
+
+constexpr double kWorthNaming = 0.03;  // shares of training time below this are not worth a change
+
+std::string Percent(double share) {
+  // 99.96 % is not full: never round up to 100.
+  const double percent = std::floor(share * 1000) / 10;
+  return fmt::format("{:.1f} %", percent);
+}
+
+std::string Flops(double flops) {
+  if (flops >= 1e12) return fmt::format("{:.2f} TFLOP/s", flops / 1e12);
+  return fmt::format("{:.1f} GFLOP/s", flops / 1e9);
+}
+
+struct Loss {
+  Cause cause;
+  double share;
+};
+
+}  // namespace
+
+Verdict Judge(const RunFacts& facts) {
+  Verdict verdict;
+  const LedgerReport& ledger = facts.ledger;
+  const double training = ledger.training();
+  verdict.full = ledger.full();
+  if (!verdict.full || facts.steps == 0) {
+    verdict.limit = "unknown";
+    verdict.advice = "train for at least one step";
+    verdict.lines.push_back("full: not available, no training step has ended");
+    return verdict;
+  }
+  verdict.samples_per_second = static_cast<double>(facts.samples) / training;
+  const double achieved = facts.flops_per_sample * static_cast<double>(facts.samples) / training;
+  if (facts.peak_flops) verdict.mfu = achieved / *facts.peak_flops;
+
+  // The largest loss beside compute is the limit, if it is worth naming.
+  Loss largest{Cause::kCompute, 0};
+  for (Cause cause : {Cause::kInput, Cause::kCopy, Cause::kCommunication, Cause::kCheckpoint,
+                      Cause::kHost}) {
+    const double share = ledger.of(cause) / training;
+    if (share > largest.share) largest = {cause, share};
+  }
+  if (largest.share < kWorthNaming) largest = {Cause::kCompute, *verdict.full};
+  verdict.limit = Name(largest.cause);
+  verdict.predicted_gain =
+      largest.cause == Cause::kCompute ? 1 : 1 / (1 - std::min(largest.share, 0.999));
+
+  const double per_step = ledger.of(Cause::kCompute) / static_cast<double>(facts.steps);
+  switch (largest.cause) {
+    case Cause::kInput: {
+      verdict.stage = facts.read_seconds >= facts.assemble_seconds ? "read" : "assemble";
+      if (facts.input_workers < facts.cores) {
+        verdict.advice = fmt::format("set data.workers = {} (now {}, {} cores usable)", facts.cores,
+                                     facts.input_workers, facts.cores);
+        // Workers add up until the step itself is the limit.
+        const double speedup =
+            static_cast<double>(facts.cores) / static_cast<double>(facts.input_workers);
+        verdict.predicted_gain = std::min(verdict.predicted_gain, speedup);
+      } else {
+        verdict.advice = fmt::format(
+            "make the {} stage cheaper, or prepare the data once before training; all {} usable "
+            "cores are taken",
+            verdict.stage, facts.cores);
+      }
+      break;
+    }
+    case Cause::kCopy:
+      verdict.advice = "send less per sample (u8 instead of f32, conversion in the model)";
+      break;
+    case Cause::kCommunication:
+      verdict.advice = "raise train.global_batch, so that each step computes more per exchange";
+      break;
+    case Cause::kCheckpoint:
+      verdict.advice = "save less often: raise checkpoint.every_steps";
+      break;
+    case Cause::kHost:
+      verdict.advice =
+          facts.launches > 0 && facts.steps / std::max<int64_t>(facts.launches, 1) < 64
+              ? fmt::format("raise train.steps_per_launch (now {}; {:.2f} ms per step)",
+                            facts.steps_per_launch, per_step * 1e3)
+              : std::string("log less often: raise train.log_every");
+      break;
+    default:
+      if (facts.device_is_cpu) {
+        verdict.advice = "nothing feeds it faster; a GPU, or a smaller model, is the next step";
+      } else if (facts.compute_dtype == "float32") {
+        verdict.advice = "try train.precision = \"mixed_bfloat16\"";
+      } else {
+        verdict.advice = "raise train.global_batch, if the loss allows it";
+      }
+  }
+
+  std::vector<std::string>& lines = verdict.lines;
+  lines.push_back(fmt::format("full: {} of the training time the device ran steps ({} of {})",
+                              Percent(*verdict.full), HumanDuration(ledger.of(Cause::kCompute)),
+                              HumanDuration(training)));
+  std::string speed = fmt::format("speed: {} samples/s, {:.3g} ms per step",
+                                  HumanCount(std::llround(*verdict.samples_per_second)),
+                                  training / static_cast<double>(facts.steps) * 1e3);
+  if (facts.ceiling_samples_per_second) {
+    speed += fmt::format("; the device alone, fed from memory, does {} samples/s",
+                         HumanCount(std::llround(*facts.ceiling_samples_per_second)));
+  }
+  lines.push_back(speed);
+  if (facts.peak_flops) {
+    lines.push_back(fmt::format("MFU: {} ({} of {} dense {}, {} FLOPs per sample)",
+                                Percent(*verdict.mfu), Flops(achieved), Flops(*facts.peak_flops),
+                                facts.compute_dtype,
+                                HumanCount(std::llround(facts.flops_per_sample))));
+  } else {
+    lines.push_back(fmt::format("MFU: not available, the peak of \"{}\" is not known ({} {} done)",
+                                facts.device_kind, Flops(achieved), facts.compute_dtype));
+  }
+  std::string where = "time:";
+  for (int i = 0; i < kNumCauses; ++i) {
+    const Cause cause = static_cast<Cause>(i);
+    if (cause == Cause::kCommunication && facts.devices > 1 && ledger.of(cause) == 0) {
+      where += " communication not measured (inside compute),";
+      continue;
+    }
+    const double seconds = ledger.of(cause);
+    if (seconds < 0.0005 * ledger.wall && cause != Cause::kInput) continue;
+    where += fmt::format(" {} {:.2f} s ({}),", Name(cause), seconds, Percent(seconds / ledger.wall));
+  }
+  where.back() = ';';
+  lines.push_back(where + fmt::format(" wall {:.2f} s", ledger.wall));
+  if (largest.cause == Cause::kCompute) {
+    lines.push_back(fmt::format("limit: compute. Next: {}", verdict.advice));
+  } else {
+    lines.push_back(fmt::format(
+        "limit: {}{}, {} of the training time. Next: {}; predicted gain up to {:.2f}x",
+        verdict.limit, verdict.stage.empty() ? "" : " (" + verdict.stage + ")",
+        Percent(largest.share), verdict.advice, verdict.predicted_gain));
+  }
+  return verdict;
+}
+
+}  // namespace flatout::watch
