@@ -475,6 +475,32 @@ void Buffer::Destroy() noexcept {
 
 namespace {
 
+// Copies the elements of an array whose dimensions lie in the order `minor_to_major` to row-major
+// order.
+void ToRowMajor(const std::byte* source, const std::vector<int64_t>& minor_to_major,
+                const ir::Shape& shape, std::byte* destination) {
+  const auto width = static_cast<size_t>(ir::ByteSize(shape.dtype));
+  const size_t rank = shape.dims.size();
+  std::vector<int64_t> strides(rank), at(rank, 0);  // in elements of the source
+  int64_t stride = 1;
+  for (int64_t dim : minor_to_major) {
+    strides[static_cast<size_t>(dim)] = stride;
+    stride *= shape.dims[static_cast<size_t>(dim)];
+  }
+  int64_t offset = 0;
+  for (int64_t i = 0, size = shape.size(); i < size; ++i) {
+    std::memcpy(destination + static_cast<size_t>(i) * width,
+                source + static_cast<size_t>(offset) * width, width);
+    // The next index, the last dimension fastest.
+    for (size_t d = rank; d-- > 0;) {
+      offset += strides[d];
+      if (++at[d] < shape.dims[d]) break;
+      offset -= strides[d] * shape.dims[d];
+      at[d] = 0;
+    }
+  }
+}
+
 void CheckNotEmpty(const void* raw) {
   if (raw == nullptr) throw Invalid("this buffer object is empty (moved from, or never filled)");
 }
@@ -498,24 +524,31 @@ Event Buffer::ToHostAsync(void* destination, size_t size) const {
                   shape_->bytes(), size);
   }
   if (size == 0) return ReadyEvent();
-  // Without a layout the copy would be in the device's order.
-  constexpr size_t kMaxRank = 32;
-  std::array<int64_t, kMaxRank> minor_to_major;
-  const size_t rank = shape_->dims.size();
-  if (rank > kMaxRank) throw Invalid("arrays of rank {} cannot be read back", rank);
-  for (size_t i = 0; i < rank; ++i) minor_to_major[i] = static_cast<int64_t>(rank - 1 - i);
+  // PJRT 0.81 on CPU disregards the layout that is asked for and copies in the device's order, so
+  // only the order that is there already is ever asked for, and anything else is put right here.
+  const std::vector<int64_t> order = minor_to_major();
+  const auto rank = static_cast<size_t>(shape_->rank());
+  std::vector<int64_t> row_major(rank);
+  for (size_t i = 0; i < rank; ++i) row_major[i] = static_cast<int64_t>(rank - 1 - i);
+  const bool reorder = order.size() == rank && order != row_major;
   Padded<PJRT_Buffer_MemoryLayout> layout(PJRT_Buffer_MemoryLayout_STRUCT_SIZE);
+  layout->struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
   layout->type = PJRT_Buffer_MemoryLayout_Type_Tiled;
   layout->tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
-  layout->tiled.minor_to_major = minor_to_major.data();
+  layout->tiled.minor_to_major = reorder ? order.data() : row_major.data();
   layout->tiled.minor_to_major_size = rank;
+  std::vector<std::byte> staging(reorder ? size : 0);
   FLATOUT_ARGS(PJRT_Buffer_ToHostBuffer, args);
   args->src = raw_;
   args->host_layout = layout.get();
-  args->dst = destination;
+  args->dst = reorder ? staging.data() : destination;
   args->dst_size = size;
   FLATOUT_CALL(client_->api, PJRT_Buffer_ToHostBuffer, args, "reading an array from the device");
-  return Event(client_, args->event);
+  Event done(client_, args->event);
+  if (!reorder) return done;
+  done.Await();
+  ToRowMajor(staging.data(), order, *shape_, static_cast<std::byte*>(destination));
+  return Event();
 }
 
 void Buffer::ToHost(void* destination, size_t size) const {
@@ -524,6 +557,7 @@ void Buffer::ToHost(void* destination, size_t size) const {
 
 std::vector<int64_t> Buffer::minor_to_major() const {
   CheckNotEmpty(raw_);
+  if (!FLATOUT_HAS(client_->api, PJRT_Buffer_GetMemoryLayout)) return {};
   FLATOUT_ARGS(PJRT_Buffer_GetMemoryLayout, args);
   args->buffer = raw_;
   FLATOUT_CALL(client_->api, PJRT_Buffer_GetMemoryLayout, args, "asking for a layout");

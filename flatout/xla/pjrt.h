@@ -212,7 +212,8 @@ class Buffer {
   // Copies the contents to `destination` in row-major order, whatever the device's layout, and
   // waits. `size` must be shape().bytes(). Throws Invalid for a wrong size or a deleted buffer.
   void ToHost(void* destination, size_t size) const;
-  // The same without waiting; `destination` must stay valid until the event is over.
+  // The same without waiting (but an array that is not row-major on the device is waited for);
+  // `destination` must stay valid until the event is over.
   Event ToHostAsync(void* destination, size_t size) const;
   template <typename T>
   std::vector<T> ToVector() const {
