@@ -1,0 +1,6 @@
+module @convert_bf16_f32 attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%arg0: tensor<12xbf16>) -> (tensor<12xf32>) {
+    %0 = "stablehlo.convert"(%arg0) : (tensor<12xbf16>) -> tensor<12xf32>
+    "func.return"(%0) : (tensor<12xf32>) -> ()
+  }
+}

@@ -1,0 +1,6 @@
+module @convert_f32_float64 attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%arg0: tensor<12xf32>) -> (tensor<12xf64>) {
+    %0 = "stablehlo.convert"(%arg0) : (tensor<12xf32>) -> tensor<12xf64>
+    "func.return"(%0) : (tensor<12xf64>) -> ()
+  }
+}

@@ -1,0 +1,6 @@
+module @exponential_overflow attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%arg0: tensor<3xf32>) -> (tensor<3xf32>) {
+    %0 = "stablehlo.exponential"(%arg0) : (tensor<3xf32>) -> tensor<3xf32>
+    "func.return"(%0) : (tensor<3xf32>) -> ()
+  }
+}

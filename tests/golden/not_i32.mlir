@@ -1,0 +1,6 @@
+module @not_i32 attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%arg0: tensor<7xi32>) -> (tensor<7xi32>) {
+    %0 = "stablehlo.not"(%arg0) : (tensor<7xi32>) -> tensor<7xi32>
+    "func.return"(%0) : (tensor<7xi32>) -> ()
+  }
+}
