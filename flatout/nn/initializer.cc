@@ -368,6 +368,12 @@ void Initialize(const Initializer& initializer, const ir::Shape& shape, uint64_t
     } else {
       FillVarianceScaling(key, kind.scale, kind.mode, kind.distribution, shape, out);
     }
+    if (initializer.unit_forget_bias && shape.rank() > 0) {
+      const auto last = static_cast<size_t>(shape.dims.back());
+      for (size_t row = 0; row < out.size(); row += last) {
+        std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(row + last / 4), last / 4, 1.0f);
+      }
+    }
   });
 }
 

@@ -19,13 +19,16 @@ struct Initializer {
   // "truncated_normal", "glorot_uniform", "glorot_normal", "he_uniform", "he_normal",
   // "lecun_uniform", "lecun_normal", "variance_scaling", "orthogonal", "identity".
   std::string name = "glorot_uniform";
-  double value = 0;                        // constant
-  double minval = -0.05, maxval = 0.05;    // random_uniform
-  double mean = 0, stddev = 0.05;          // normal kinds
-  double scale = 1;                        // variance_scaling
-  std::string mode = "fan_in";             // variance_scaling: fan_in, fan_out, fan_avg
+  double value = 0;                               // constant
+  double minval = -0.05, maxval = 0.05;           // random_uniform
+  double mean = 0, stddev = 0.05;                 // normal kinds
+  double scale = 1;                               // variance_scaling
+  std::string mode = "fan_in";                    // variance_scaling: fan_in, fan_out, fan_avg
   std::string distribution = "truncated_normal";  // variance_scaling
-  double gain = 1;                         // orthogonal, identity
+  double gain = 1;                                // orthogonal, identity
+  // The second quarter of the last dimension is one: Keras's unit_forget_bias of the LSTM, whose
+  // layer sets it. Not an argument of any initializer.
+  bool unit_forget_bias = false;
 
   Initializer() = default;
   Initializer(const char* keras_name);  // NOLINT: "zeros" reads well in option structs
