@@ -48,8 +48,9 @@ struct CgroupSource {
 
 CgroupReading ReadCgroup(const CgroupSource& source = {});
 
-// Seconds that the processes of this group were held back by the CPU quota so far; nothing where
-// the kernel does not count it. Differences of it tell how long a phase was throttled.
+// Core-seconds (summed over cores) that this group and those above it were held back by their CPU
+// quotas so far; nothing where the kernel does not count it. Differences of it tell how long a phase
+// was throttled.
 std::optional<double> ThrottledSeconds(const CgroupSource& source = {});
 
 }  // namespace flatout

@@ -31,24 +31,24 @@ void SetLogSink(LogSink sink, void* context);
 void LogLine(LogLevel level, const std::string& message) noexcept;
 
 template <typename... Args>
-void Log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
+void LogAt(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
   if (level >= GetLogLevel()) LogLine(level, fmt::format(format, std::forward<Args>(args)...));
 }
 template <typename... Args>
 void LogDebug(fmt::format_string<Args...> format, Args&&... args) {
-  Log(LogLevel::kDebug, format, std::forward<Args>(args)...);
+  LogAt(LogLevel::kDebug, format, std::forward<Args>(args)...);
 }
 template <typename... Args>
 void LogInfo(fmt::format_string<Args...> format, Args&&... args) {
-  Log(LogLevel::kInfo, format, std::forward<Args>(args)...);
+  LogAt(LogLevel::kInfo, format, std::forward<Args>(args)...);
 }
 template <typename... Args>
 void LogWarning(fmt::format_string<Args...> format, Args&&... args) {
-  Log(LogLevel::kWarning, format, std::forward<Args>(args)...);
+  LogAt(LogLevel::kWarning, format, std::forward<Args>(args)...);
 }
 template <typename... Args>
 void LogError(fmt::format_string<Args...> format, Args&&... args) {
-  Log(LogLevel::kError, format, std::forward<Args>(args)...);
+  LogAt(LogLevel::kError, format, std::forward<Args>(args)...);
 }
 
 }  // namespace flatout

@@ -45,6 +45,7 @@ struct ThreadPool::State {
       dropped.swap(queue);
     }
     wake.notify_all();
+    dropped.clear();  // breaks the promises first: a running task may be waiting for one of them
     for (std::thread& thread : threads) thread.join();
   }
 };
