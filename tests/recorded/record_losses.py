@@ -1,4 +1,4 @@
-"""Records tests/recorded/losses.json and metrics.json from Keras."""
+"""Records losses.json, metrics.json and regularizers.json from Keras."""
 
 import os
 
@@ -248,11 +248,31 @@ def metrics():
            [(np.array([0, 1, 2], np.int32), np.ones((3, 3), np.float32), None)])
 
 
+def regularizers():
+    """Penalty on a kernel, and its gradient."""
+    cases = []
+    for name, kind, config in (
+        ("l1", "L1", {}), ("l1_strength", "L1", {"l1": 0.3}), ("l2", "L2", {}), ("l2_strength", "L2", {"l2": 0.2}),
+        ("l1l2", "L1L2", {"l1": 0.1, "l2": 0.4}), ("l1l2_default", "L1L2", {}),
+        ("orthogonal_rows", "OrthogonalRegularizer", {"factor": 0.5, "mode": "rows"}),
+    ):
+        kernel = Draw(seed_of(name)).normal(3, 4)
+        variable = tf.constant(kernel)
+        with tf.GradientTape() as tape:
+            tape.watch(variable)
+            value = tf.convert_to_tensor(getattr(keras.regularizers, kind)(**config)(variable))
+        gradient = tape.gradient(value, variable, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        cases.append({"name": name, "regularizer": kind, "config": config, "input": tensor(kernel),
+                      "value": tensor(value)["data"][0], "gradient": tensor(gradient)})
+    return cases
+
+
 def main():
     losses()
     write("losses.json", keras_versions(), LOSSES)
     metrics()
     write("metrics.json", keras_versions(), METRICS)
+    write("regularizers.json", keras_versions(), regularizers())
 
 
 if __name__ == "__main__":
