@@ -245,6 +245,8 @@ Tensors Run(std::string_view plugin, const Graph& graph, const Tensors& inputs, 
   const xla::Client& client = ClientOf(plugin);
   xla::CompileOptions options;
   options.num_replicas = replicas;
+  // Some versions of XLA:CPU default to a maximum and minimum that may lose a NaN.
+  options.env_overrides["xla_cpu_enable_fast_min_max"] = "false";
   const auto executable =
       client.Compile(ir::ToStablehlo(graph, {.num_replicas = replicas}), options);
   std::vector<xla::Buffer> buffers;

@@ -88,6 +88,9 @@ struct OpCase {
   double gradient_low = -1, gradient_high = 1;
   double gradient_tolerance = 1e-6;  // relative to the larger of both and 1
   bool keep_inputs = false;
+  // `build` itself takes a gradient and `expected` holds its values: for what central differences
+  // cannot see (ties, kinks, dtypes). Counts as a gradient case of its row.
+  bool gradient_in_build = false;
   // Text only: nothing is compiled (custom calls, whose handler another test registers).
   bool golden_only = false;
   // Runs on that many devices. Then the inputs and expected outputs of all replicas are stacked

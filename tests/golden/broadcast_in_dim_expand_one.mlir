@@ -1,0 +1,6 @@
+module @broadcast_in_dim_expand_one attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%arg0: tensor<2x1xf32>) -> (tensor<2x3x4xf32>) {
+    %0 = "stablehlo.broadcast_in_dim"(%arg0) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<2x1xf32>) -> tensor<2x3x4xf32>
+    "func.return"(%0) : (tensor<2x3x4xf32>) -> ()
+  }
+}

@@ -1,0 +1,11 @@
+module @cumsum_axis0 attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%arg0: tensor<3x5xf32>) -> (tensor<3x5xf32>) {
+    %0 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f32>} : () -> tensor<f32>
+    %4 = "stablehlo.reduce_window"(%arg0, %0) ({
+    ^bb0(%1: tensor<f32>, %2: tensor<f32>):
+      %3 = "stablehlo.add"(%1, %2) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%3) : (tensor<f32>) -> ()
+    }) {base_dilations = array<i64: 1, 1>, padding = dense<[[2, 0], [0, 0]]> : tensor<2x2xi64>, window_dilations = array<i64: 1, 1>, window_dimensions = array<i64: 3, 1>, window_strides = array<i64: 1, 1>} : (tensor<3x5xf32>, tensor<f32>) -> tensor<3x5xf32>
+    "func.return"(%4) : (tensor<3x5xf32>) -> ()
+  }
+}

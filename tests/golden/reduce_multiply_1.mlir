@@ -1,0 +1,11 @@
+module @reduce_multiply_1 attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%arg0: tensor<3x4x2xf32>) -> (tensor<3x2xf32>) {
+    %0 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<f32>} : () -> tensor<f32>
+    %4 = "stablehlo.reduce"(%arg0, %0) ({
+    ^bb0(%1: tensor<f32>, %2: tensor<f32>):
+      %3 = "stablehlo.multiply"(%1, %2) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%3) : (tensor<f32>) -> ()
+    }) {dimensions = array<i64: 1>} : (tensor<3x4x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+    "func.return"(%4) : (tensor<3x2xf32>) -> ()
+  }
+}
