@@ -75,7 +75,34 @@ int64_t FeatureAxis(const Layer& layer, ir::Value x, int64_t axis) {
   return positive;
 }
 
+std::pair<int64_t, int64_t> WindowPadding(const std::string& padding, int64_t size, int64_t window,
+                                          int64_t stride) {
+  if (padding == "valid") return {0, 0};
+  if (padding == "causal") return {window - 1, 0};
+  const int64_t outputs = (size + stride - 1) / stride;
+  const int64_t total = std::max<int64_t>((outputs - 1) * stride + window - size, 0);
+  return {total / 2, total - total / 2};
+}
+
+void CheckWindowFits(const Layer& layer, ir::Value x, const std::string& argument,
+                     const std::string& padding, const std::vector<int64_t>& window) {
+  if (padding != "valid") return;
+  for (size_t i = 0; i < window.size(); ++i) {
+    if (window[i] > x.dim(static_cast<int64_t>(i) + 1)) {
+      throw Invalid(
+          "{}: {} covers {} cells, more than the input {} has; use padding = \"same\", a "
+          "smaller {} or larger inputs",
+          layer.type(), argument, ir::DimsToString(window), Shown(x), argument);
+    }
+  }
+}
+
 ir::Value ToCompute(Context& ctx, ir::Value x) { return ir::Convert(x, ctx.compute_dtype()); }
+
+ir::Value L2Normalize(ir::Value x, const std::vector<int64_t>& axes) {
+  // Keras's bound on the norm is 1e-12; under the root, so that the gradient of zeros is finite.
+  return x * ir::Rsqrt(ir::Max(ir::ReduceSum(ir::Square(x), axes, true), 1e-24));
+}
 
 void AddActivityPenalty(Context& ctx, const Regularizer& regularizer, ir::Value y) {
   if (regularizer.empty()) return;

@@ -1,7 +1,9 @@
 // Shared by the layer families: checks of arguments and small pieces of computation.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "flatout/nn/layer.h"
@@ -28,8 +30,17 @@ void CheckRank(const Layer& layer, ir::Value x, int64_t rank);
 void CheckMinRank(const Layer& layer, ir::Value x, int64_t rank);
 // `axis` of x counted from 0; throws when there is no such axis, or when it is the batch's.
 int64_t FeatureAxis(const Layer& layer, ir::Value x, int64_t axis);
+// Padding {low, high} of one dimension: 0 for "valid"; TensorFlow's rule for "same"; for "causal"
+// all at the low end. `window` is the extent of the kernel with its dilation.
+std::pair<int64_t, int64_t> WindowPadding(const std::string& padding, int64_t size, int64_t window,
+                                          int64_t stride);
+// Throws when a "valid" window does not fit into the spatial dimensions of x.
+void CheckWindowFits(const Layer& layer, ir::Value x, const std::string& argument,
+                     const std::string& padding, const std::vector<int64_t>& window);
 // Converts integers (images as bytes) to what the layer computes in.
 ir::Value ToCompute(Context& ctx, ir::Value x);
+// x / ||x|| over `axes` together; vectors of zeros stay zeros.
+ir::Value L2Normalize(ir::Value x, const std::vector<int64_t>& axes);
 // Adds the activity penalty of y's real rows to the loss.
 void AddActivityPenalty(Context& ctx, const Regularizer& regularizer, ir::Value y);
 // 1 for real rows and 0 for padding, as f32[batch, 1, 1, ...] of x's rank; none when all are real.
