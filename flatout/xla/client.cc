@@ -217,6 +217,10 @@ std::shared_ptr<Client> Client::Create(std::shared_ptr<Plugin> plugin,
       throw Invalid(
           "a memory limit works on GPUs only; on CPU limit the process or container instead");
     }
+    if (!options.visible_devices.empty()) {
+      throw Invalid("visible_devices chooses among GPUs; plugin {} is not for CUDA",
+                    plugin->path());
+    }
     create.Int("cpu_device_count", options.cpu_device_count);
   }
 
@@ -229,7 +233,17 @@ std::shared_ptr<Client> Client::Create(std::shared_ptr<Plugin> plugin,
   FLATOUT_ARGS(PJRT_Client_Create, args);
   args->create_options = create.values().data();
   args->num_options = create.values().size();
-  FLATOUT_CALL(api, PJRT_Client_Create, args, doing);
+  if (!FLATOUT_HAS(api, PJRT_Client_Create)) ThrowLacks(api, "PJRT_Client_Create");
+  PJRT_Error* error = api->PJRT_Client_Create(args.get());
+  if (error != nullptr) {
+    const PluginError said = TakeError(api, error);
+    // Plugins for other devices know nothing of cpu_device_count, and need not.
+    const bool foreign = !cuda && options.cpu_device_count == 1 &&
+                         said.message.find("cpu_device_count") != std::string::npos;
+    if (!foreign) std::rethrow_exception(Translate(said, doing));
+    args->num_options = 0;
+    FLATOUT_CALL(api, PJRT_Client_Create, args, doing);
+  }
   state->raw = args->client;
 
   FLATOUT_ARGS(PJRT_Client_PlatformName, name);
@@ -268,8 +282,8 @@ std::shared_ptr<Client> Client::Create(std::shared_ptr<Plugin> plugin,
     FLATOUT_ARGS(PJRT_Device_LocalHardwareId, local);
     local->device = device.raw_;
     if (FLATOUT_HAS(api, PJRT_Device_LocalHardwareId)) {
-      if (PJRT_Error* error = api->PJRT_Device_LocalHardwareId(local.get()); error != nullptr) {
-        DestroyError(api, error);
+      if (PJRT_Error* unknown = api->PJRT_Device_LocalHardwareId(local.get()); unknown != nullptr) {
+        DestroyError(api, unknown);
       } else {
         device.local_hardware_id_ = local->local_hardware_id;
       }
@@ -375,9 +389,10 @@ Event::Event(Event&& other) noexcept
     : client_(std::move(other.client_)), raw_(std::exchange(other.raw_, nullptr)) {}
 
 Event& Event::operator=(Event&& other) noexcept {
-  std::swap(client_, other.client_);
-  std::swap(raw_, other.raw_);
-  Event ended = std::move(other);  // what this held is destroyed here, not at some later time
+  if (this == &other) return *this;
+  Event ended(std::move(*this));  // destroyed at the end of this function
+  client_ = std::move(other.client_);
+  raw_ = std::exchange(other.raw_, nullptr);
   return *this;
 }
 

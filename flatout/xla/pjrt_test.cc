@@ -476,6 +476,27 @@ TEST_P(PjrtTest, ManyAllReduceStepsInFlight) {
   }
 }
 
+// The same with launches that don't depend on each other.
+TEST_P(PjrtTest, ManyIndependentAllReduceSteps) {
+  const Shape shape(DType::kF32, {8});
+  constexpr int n = 4, kSteps = 1000;
+  auto client = MakeClient(n);
+  std::string text = AllReduceProgram(n);
+  const std::string alias = "{tf.aliasing_output = 0 : i32}";
+  text.erase(text.find(alias), alias.size());
+  auto program = client->Compile(text, {.num_replicas = n});
+  std::vector<Buffer> x;
+  std::vector<const Buffer*> args;
+  for (const Device& device : client->devices()) {
+    x.push_back(client->FromHost(std::vector<float>(8, 3).data(), shape, device));
+  }
+  for (const Buffer& buffer : x) args.push_back(&buffer);
+  std::vector<Execution> runs(kSteps);
+  for (Execution& run : runs) program->Execute(args, run);
+  for (const Execution& run : runs) run.Await();
+  EXPECT_EQ(runs.back().outputs[n - 1][1].ToVector<float>()[0], 3 * n);
+}
+
 // Independent launches from several threads at once.
 TEST_P(PjrtTest, AllReduceFromSeveralThreads) {
   auto client = MakeClient(2);

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "flatout/base/error.h"
+#include "flatout/base/log.h"
 #include "flatout/xla/api.h"
 
 namespace flatout::xla {
@@ -297,6 +298,7 @@ std::shared_ptr<Plugin> Plugin::Load(std::string_view name_or_path) {
   }
   plugin->load_seconds_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!plugin->warning_.empty()) LogWarning("{}", plugin->warning_);
   loaded[path] = plugin;
   return plugin;
 }

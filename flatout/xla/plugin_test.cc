@@ -193,6 +193,7 @@ TEST(ClientTest, RefusesWrongOptions) {
   EXPECT_THROW(Client::Create(plugin, {.cpu_device_count = 0}), UserError);
   EXPECT_THROW(Client::Create(plugin, {.launches_in_flight = -1}), UserError);
   EXPECT_THROW(Client::Create(plugin, {.memory = {.fraction = 0.5}}), UserError);
+  EXPECT_THROW(Client::Create(plugin, {.visible_devices = {0}}), UserError);
 }
 
 }  // namespace
