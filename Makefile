@@ -4,6 +4,8 @@
 SHELL := bash
 JOBS ?= $(shell nproc)
 FLATOUT := build/release/bin/flatout
+# deps/install and CMake agree on where the wheels are unpacked.
+CMAKE := cmake $(if $(FLATOUT_DEPS),-DFLATOUT_DEPS=$(FLATOUT_DEPS)) --log-level=WARNING
 
 .PHONY: help deps deps-dev build demo test bench check-asan check-tsan format format-check tidy clean
 
@@ -19,7 +21,7 @@ deps-dev:
 	@deps/install --dev
 
 build: deps  ## build everything; leaves the command at build/release/bin/flatout
-	@cmake --preset release --log-level=WARNING
+	@$(CMAKE) --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
 
 # The run folder starts empty each time, so that the demo always trains.
@@ -35,7 +37,7 @@ bench: build  ## time our workloads, beside the rivals where their environments 
 
 # Libraries that were not built with the sanitizer (the XLA plugins) are left out of its reports.
 check-asan: deps  ## all tests under the address and undefined-behaviour sanitizers
-	@cmake --preset asan --log-level=WARNING
+	@$(CMAKE) --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS)
 	@ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitizers/lsan.supp:print_suppressions=0 \
@@ -43,7 +45,7 @@ check-asan: deps  ## all tests under the address and undefined-behaviour sanitiz
 	  ctest --preset asan -j 2 --no-tests=error
 
 check-tsan: deps  ## all tests under the thread sanitizer
-	@cmake --preset tsan --log-level=WARNING
+	@$(CMAKE) --preset tsan >/dev/null
 	@cmake --build --preset tsan -j $(JOBS)
 	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitizers/tsan.supp:halt_on_error=1 \
 	  ctest --preset tsan -j 2 --no-tests=error
