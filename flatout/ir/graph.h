@@ -111,6 +111,7 @@ class Node {
 
  private:
   friend class Graph;
+  friend struct NodeSurgery;  // verifier_test.cc breaks nodes with it
   Node() = default;
 
   const OpDef* op_ = nullptr;
