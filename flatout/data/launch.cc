@@ -166,8 +166,7 @@ HostLaunch::HostLaunch(const LaunchReader& reader)
             Code::kResourceExhausted,
             fmt::format("no memory for a launch of {} bytes: lower steps_per_launch, the "
                         "batch or prefetch",
-                        reader.launch_bytes()))
-            .set_exit_code(kExitOutOfMemory);
+                        reader.launch_bytes()));
       }
       replica.emplace_back(static_cast<std::byte*>(memory));
     }
