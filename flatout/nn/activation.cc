@@ -17,9 +17,6 @@ struct Row {
   Value (*apply)(Value x);
 };
 
-// x where x > 0, else 0. The derivative at 0 is 0, as in Keras.
-Value Relu(Value x) { return ir::Select(ir::Gt(x, 0), x, ir::ZerosLike(x)); }
-
 Value Relu6(Value x) {
   // Gradient 0 outside (0, 6), both ends included, as TensorFlow has it.
   Value six = ir::ScalarLike(x, 6);
@@ -122,7 +119,7 @@ Value Sparsemax(Value x) {
         true);
     Value member = ir::Compare(fixed, smallest, ir::Comparison::kGe);
     Value tau = (ir::ReduceSum(ir::Select(member, logits, zeros), {-1}, true) - 1.0) / count;
-    return Relu(logits - tau);
+    return ir::Relu(logits - tau);
   });
 }
 
@@ -139,7 +136,7 @@ Value Glu(Value x) {
 Value Linear(Value x) { return x; }
 
 constexpr Row kRows[] = {
-    {"relu", Relu},
+    {"relu", [](Value x) { return ir::Relu(x); }},
     {"relu6", Relu6},
     {"leaky_relu", LeakyRelu},
     {"elu", Elu},
