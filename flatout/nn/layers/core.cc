@@ -1,5 +1,7 @@
 #include "flatout/nn/layers/core.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "flatout/ir/ops.h"
@@ -81,25 +83,30 @@ class EmbeddingLayer : public Layer {
   bool reversible_;
 };
 
-class PositionEmbeddingLayer : public Layer {
+class EmbeddingCollectionLayer : public Layer {
  public:
-  explicit PositionEmbeddingLayer(PositionEmbeddingOptions options)
-      : Layer(PositionEmbeddingOptions::kType, options.common), options_(std::move(options)) {}
+  explicit EmbeddingCollectionLayer(EmbeddingCollectionOptions options)
+      : Layer(EmbeddingCollectionOptions::kType, options.common), options_(std::move(options)) {}
 
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
-    const ir::Value x = inputs[0];
-    CheckRank(*this, x, 3);
-    if (x.dim(1) > options_.sequence_length) {
-      throw Invalid("{}: the input has {} steps, more than sequence_length = {}", type(), x.dim(1),
-                    options_.sequence_length);
+    const ir::Value ids = Ids(*this, inputs[0]);
+    CheckRank(*this, ids, 2);
+    const int64_t columns = ids.dim(1);
+    const std::vector<int64_t> rows =
+        PerDimension(type(), "input_dim", options_.input_dim, columns);
+    Values vectors;
+    for (int64_t i = 0; i < columns; ++i) {
+      const ir::Value table = ctx.Float32Weight(
+          fmt::format("embeddings_{}", i), {rows[static_cast<size_t>(i)], options_.output_dim},
+          options_.embeddings_initializer, options_.embeddings_regularizer);
+      const ir::Value column = ir::Reshape(ir::SliceAxis(ids, 1, i, i + 1), {ids.dim(0)});
+      vectors.push_back(ToCompute(ctx, ir::Take(table, column, 0)));
     }
-    const ir::Value table = ctx.Weight("position_embeddings", {options_.sequence_length, x.dim(2)},
-                                       options_.initializer);
-    return {ir::BroadcastTo(ir::SliceAxis(table, 0, 0, x.dim(1)), x.dims())};
+    return {ir::Stack(vectors, 1)};
   }
 
  private:
-  PositionEmbeddingOptions options_;
+  EmbeddingCollectionOptions options_;
 };
 
 class ActivationLayer : public Layer {
@@ -237,9 +244,11 @@ LayerPtr ReversibleEmbedding(ReversibleEmbeddingOptions options) {
   return std::make_shared<EmbeddingLayer<ReversibleEmbeddingOptions>>(std::move(options), true);
 }
 
-LayerPtr PositionEmbedding(PositionEmbeddingOptions options) {
-  CheckPositive("PositionEmbedding", "sequence_length", options.sequence_length);
-  return std::make_shared<PositionEmbeddingLayer>(std::move(options));
+LayerPtr EmbeddingCollection(EmbeddingCollectionOptions options) {
+  CheckPositive("EmbeddingCollection", "input_dim", options.input_dim);
+  CheckPositive("EmbeddingCollection", "output_dim", options.output_dim);
+  if (options.input_dim.empty()) throw Invalid("EmbeddingCollection: input_dim is missing");
+  return std::make_shared<EmbeddingCollectionLayer>(std::move(options));
 }
 
 LayerPtr Activation(ActivationOptions options) {
@@ -280,7 +289,7 @@ std::span<const LayerDef> CoreLayers() {
       MakeLayerDef<DenseOptions, &Dense>("Dense"),
       MakeLayerDef<EmbeddingOptions, &Embedding>("Embedding"),
       MakeLayerDef<ReversibleEmbeddingOptions, &ReversibleEmbedding>("ReversibleEmbedding"),
-      MakeLayerDef<PositionEmbeddingOptions, &PositionEmbedding>("PositionEmbedding"),
+      MakeLayerDef<EmbeddingCollectionOptions, &EmbeddingCollection>("EmbeddingCollection"),
       MakeLayerDef<ActivationOptions, &Activation>("Activation"),
       MakeLayerDef<ReLUOptions, &ReLU>("ReLU"),
       MakeLayerDef<LeakyReLUOptions, &LeakyReLU>("LeakyReLU"),

@@ -82,23 +82,27 @@ struct ReversibleEmbeddingOptions {
 };
 LayerPtr ReversibleEmbedding(ReversibleEmbeddingOptions options);
 
-// Adds nothing to its input's values: it returns a learned table of positions, one row for each
-// step of the input, repeated for each sample (KerasHub's PositionEmbedding): [batch, steps,
-// features] -> [batch, steps, features], steps <= sequence_length.
-struct PositionEmbeddingOptions {
-  static constexpr std::string_view kType = "PositionEmbedding";
-  int64_t sequence_length = 0;
-  Initializer initializer = "glorot_uniform";
+// One table for each column of its input (TorchRec's EmbeddingCollection): integers
+// [batch, columns] -> [batch, columns, output_dim]. input_dim is the rows of each table: one number
+// for all, or one for each column. Weights embeddings_0, embeddings_1, ... [input_dim, output_dim].
+struct EmbeddingCollectionOptions {
+  static constexpr std::string_view kType = "EmbeddingCollection";
+  std::vector<int64_t> input_dim;
+  int64_t output_dim = 0;
+  Initializer embeddings_initializer = "random_uniform";
+  Regularizer embeddings_regularizer;
   CommonOptions common;
 
   template <class V>
   void Visit(V& v) {
-    v.Required("sequence_length", sequence_length);
-    v("initializer", initializer);
+    v.Required("input_dim", input_dim);
+    v.Required("output_dim", output_dim);
+    v("embeddings_initializer", embeddings_initializer);
+    v("embeddings_regularizer", embeddings_regularizer);
     common.Visit(v);
   }
 };
-LayerPtr PositionEmbedding(PositionEmbeddingOptions options);
+LayerPtr EmbeddingCollection(EmbeddingCollectionOptions options);
 
 // Applies a named activation (activation.h).
 struct ActivationOptions {

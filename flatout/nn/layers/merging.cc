@@ -150,19 +150,22 @@ class DotInteractionLayer : public Layer {
  public:
   explicit DotInteractionLayer(DotInteractionOptions options)
       : Layer(DotInteractionOptions::kType, options.common), options_(std::move(options)) {}
-  int64_t min_inputs() const override { return 2; }
   int64_t max_inputs() const override { return kAnyNumber; }
 
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     Values values;
     for (const ir::Value input : inputs) {
-      if (input.rank() != 2 || input.dim(1) != inputs[0].dim(-1)) {
-        throw Invalid("DotInteraction needs inputs [batch, features] of one size, found {}",
-                      AllShown(inputs));
+      if (input.rank() < 2 || input.rank() > 3 || input.dim(-1) != inputs[0].dim(-1)) {
+        throw Invalid(
+            "DotInteraction needs inputs [batch, features] or [batch, count, features] "
+            "with equal features, found {}",
+            AllShown(inputs));
       }
-      values.push_back(ToCompute(ctx, input));
+      const ir::Value x = ToCompute(ctx, input);
+      values.push_back(x.rank() == 3 ? x : ir::ExpandDims(x, 1));
     }
-    const ir::Value all = ir::Stack(values, 1);
+    const ir::Value all = ir::Concatenate(values, 1);
+    if (all.dim(1) < 2) throw Invalid("DotInteraction needs at least two vectors, found one");
     ir::DotDims dims;
     dims.lhs_batch = {0};
     dims.rhs_batch = {0};

@@ -83,9 +83,10 @@ struct DotOptions {
 };
 LayerPtr Dot(DotOptions options);
 
-// Dot products of each pair of its inputs, all [batch, features] (DLRM, Naumov et al. 2019; the
-// layer of that name in TensorFlow Recommenders): n inputs give [batch, n (n - 1) / 2], ordered
-// (1,0), (2,0), (2,1), ...; with self_interaction also each input with itself.
+// Dot products of each pair of vectors (DLRM, Naumov et al. 2019; the layer of that name in
+// TensorFlow Recommenders). Inputs are [batch, features], one vector, or [batch, count, features],
+// several; n vectors in all give [batch, n (n - 1) / 2], ordered (1,0), (2,0), (2,1), ...; with
+// self_interaction also each vector with itself.
 struct DotInteractionOptions {
   static constexpr std::string_view kType = "DotInteraction";
   bool self_interaction = false;
