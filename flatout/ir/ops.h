@@ -202,17 +202,18 @@ Value DynamicUpdateSlice(Value x, Value update, std::span<const Value> start);
 Value DynamicIndex(Value x, Value index);
 Value DynamicUpdateIndex(Value x, Value update, Value index);
 
-// --- order (sort.cc)
-// ------------------------------------------------------------------------------- Sorts all
-// operands along `axis` by the first one; stable.
+// --- order (sort.cc) -----------------------------------------------------------------------------
+// Sorts all operands along `axis` by the first one; stable. NaN counts as largest.
 std::vector<Value> Sort(std::span<const Value> operands, int64_t axis, bool descending = false);
 // The k largest of the last axis, in falling order, and their indices (i32).
 std::pair<Value, Value> TopK(Value x, int64_t k);
 
-// --- random (random.cc): compositions of integer ops, so every backend gives the same bits
-// -------- Threefry-2x32 (Salmon et al. 2011, 20 rounds): `key` two u32 scalars, counter 0..n-1;
-// u32 bits.
+// --- random (random.cc) --------------------------------------------------------------------------
+// Compositions of integer ops, so every backend gives the same bits (JAX's, too, for equal keys).
+// Threefry-2x32 (Salmon et al. 2011, 20 rounds); `key` is two u32 scalars.
 using Key = std::array<Value, 2>;
+// The block function itself: key of two scalars, counter of two u32 values of one shape.
+Key Threefry2x32(const Key& key, const Key& counter);
 Key MakeKey(Graph& graph, uint64_t seed);
 // A key for stream `data` of `key`, for example the step or the layer's number.
 Key FoldIn(const Key& key, Value data_u32);
@@ -222,11 +223,17 @@ Value RandomBits(const Key& key, const Dims& dims);  // u32
 // scalar) + its index along dimension 0; word 1 counts within the row. So the bits of a row do not
 // depend on how the rows are divided.
 Value RandomBitsAt(const Key& key, const Dims& dims, Value first_row);
-// Uniform in [low, high), f32; standard normal, f32 (Box-Muller).
+// Random bits (u32) turned into numbers: uniform in [low, high), f32; standard normal, f32 (|z| <
+// 5.5); pred, true with probability p.
+Value UniformFromBits(Value bits, double low = 0, double high = 1);
+Value NormalFromBits(Value bits);
+Value BernoulliFromBits(Value bits, double p);
+// The same from RandomBits(key, dims).
 Value RandomUniform(const Key& key, const Dims& dims, double low = 0, double high = 1);
 Value RandomNormal(const Key& key, const Dims& dims);
-// pred, true with probability p.
 Value RandomBernoulli(const Key& key, double p, const Dims& dims);
+// The inverse of erf on (-1, 1), to single precision.
+Value ErfInv(Value x);
 
 // --- control flow (control.cc) -----------------------------------------------------------------
 using Body = std::function<std::vector<Value>(Graph& body, std::span<const Value> arguments)>;

@@ -404,8 +404,16 @@ Value ExtremeGradientOverlapping(Value x, Value y, const Window& window, double 
 
 Value ExtremeGradient(Reduction reduction, Value x, Value y, const Window& window, Value dy) {
   const double pad = Identity(reduction, x.dtype());
-  for (int64_t dilation : window.base_dilation) {
-    if (dilation != 1) throw Invalid("max and min windows with base dilation have no gradient");
+  if (window.base_dilation != Dims(window.size.size(), 1)) {
+    // The holes between x's elements hold the identity, and what lands there is dropped.
+    const size_t rank = window.size.size();
+    Window plain = window;
+    plain.base_dilation.assign(rank, 1);
+    Dims interior;
+    for (int64_t dilation : window.base_dilation) interior.push_back(dilation - 1);
+    const Value spread = Pad(x, pad, Dims(rank, 0), Dims(rank, 0), interior);
+    return Slice(ExtremeGradient(reduction, spread, y, plain, dy), Dims(rank, 0), spread.dims(),
+                 window.base_dilation);
   }
   if (Tiles(window)) return ExtremeGradientTiled(x, y, window, pad, dy);
   if (Taps(window) <= kMaxTapsOverlapping) {

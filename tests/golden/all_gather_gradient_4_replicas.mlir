@@ -1,0 +1,17 @@
+module @all_gather_gradient_4_replicas attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 4 : i32} {
+  func.func @main(%arg0: tensor<2xf32>) -> (tensor<2xf32>) {
+    %0 = "stablehlo.all_gather"(%arg0) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>} : (tensor<2xf32>) -> tensor<8xf32>
+    %1 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<f32>} : () -> tensor<f32>
+    %2 = "stablehlo.reshape"(%1) : (tensor<f32>) -> tensor<1xf32>
+    %3 = "stablehlo.broadcast_in_dim"(%2) {broadcast_dimensions = array<i64: 0>} : (tensor<1xf32>) -> tensor<8xf32>
+    %4 = "stablehlo.multiply"(%3, %0) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %5 = "stablehlo.multiply"(%3, %0) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %6 = "stablehlo.add"(%4, %5) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %10 = "stablehlo.reduce_scatter"(%6) ({
+    ^bb0(%7: tensor<f32>, %8: tensor<f32>):
+      %9 = "stablehlo.add"(%7, %8) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%9) : (tensor<f32>) -> ()
+    }) {scatter_dimension = 0 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>} : (tensor<8xf32>) -> tensor<2xf32>
+    "func.return"(%10) : (tensor<2xf32>) -> ()
+  }
+}

@@ -1,0 +1,6 @@
+module @gather_axis2 attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%arg0: tensor<3x4x2xf32>, %arg1: tensor<2x2xi32>) -> (tensor<3x4x2x2xf32>) {
+    %0 = "stablehlo.gather"(%arg0, %arg1) {dimension_numbers = #stablehlo.gather<offset_dims = [0,1], collapsed_slice_dims = [2], start_index_map = [2], index_vector_dim = 2>, slice_sizes = array<i64: 3, 4, 1>, indices_are_sorted = false} : (tensor<3x4x2xf32>, tensor<2x2xi32>) -> tensor<3x4x2x2xf32>
+    "func.return"(%0) : (tensor<3x4x2x2xf32>) -> ()
+  }
+}

@@ -1,0 +1,11 @@
+module @reduce_window_max_tiles_remainder attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%arg0: tensor<2x5x7x2xf32>) -> (tensor<2x2x2x2xf32>) {
+    %0 = "stablehlo.constant"() {value = dense<0xFF800000> : tensor<f32>} : () -> tensor<f32>
+    %4 = "stablehlo.reduce_window"(%arg0, %0) ({
+    ^bb0(%1: tensor<f32>, %2: tensor<f32>):
+      %3 = "stablehlo.maximum"(%1, %2) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%3) : (tensor<f32>) -> ()
+    }) {window_dimensions = array<i64: 1, 2, 3, 1>, window_strides = array<i64: 1, 2, 3, 1>, base_dilations = array<i64: 1, 1, 1, 1>, window_dilations = array<i64: 1, 1, 1, 1>, padding = dense<[[0, 0], [0, 0], [0, 0], [0, 0]]> : tensor<4x2xi64>} : (tensor<2x5x7x2xf32>, tensor<f32>) -> tensor<2x2x2x2xf32>
+    "func.return"(%4) : (tensor<2x2x2x2xf32>) -> ()
+  }
+}
