@@ -45,8 +45,9 @@ std::shared_ptr<Client> MakeClient(const std::string& plugin, int devices = 1) {
 }
 
 // One of several processes that use the same folder: exit code 0 if every program gives what it
-// should, whatever happens to the files meanwhile.
-int Child(const std::string& plugin, const std::string& folder) {
+// should, whatever happens to the files meanwhile. Where it is `alone` in a folder that has all the
+// programs, every one must come from there.
+int Child(const std::string& plugin, const std::string& folder, bool alone) {
   auto client = MakeClient(plugin);
   CompileCache cache({.folder = folder, .warn = [](const std::string&) {}});
   for (int round = 0; round < 6; ++round) {
@@ -55,7 +56,7 @@ int Child(const std::string& plugin, const std::string& folder) {
       if (LastOf(*client, *program) != 4.0f + static_cast<float>(k)) return 1;
     }
   }
-  return cache.stats().hits > 0 ? 0 : 2;
+  return !alone || cache.stats().hits == 6 * 8 ? 0 : 2;
 }
 
 namespace {
@@ -78,6 +79,16 @@ class CompileCacheTest : public ::testing::TestWithParam<const char*> {
     if (!fs::exists(folder_)) return files;
     for (const auto& entry : fs::directory_iterator(folder_)) files.push_back(entry.path());
     return files;
+  }
+
+  // Starts this program as a child in the given mode.
+  pid_t Start(const char* mode) const {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      execl("/proc/self/exe", "compile_cache_test", mode, GetParam(), folder_.c_str(), nullptr);
+      _exit(127);
+    }
+    return pid;
   }
 
   std::string folder_;
@@ -276,12 +287,7 @@ TEST_P(CompileCacheTest, CompileErrorsComeThrough) {
 TEST_P(CompileCacheTest, ProcessesShareAFolder) {
   std::vector<pid_t> children;
   for (int i = 0; i < 3; ++i) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      execl("/proc/self/exe", "compile_cache_test", "--child", GetParam(), folder_.c_str(),
-            nullptr);
-      _exit(127);
-    }
+    const pid_t pid = Start("--child");
     ASSERT_GT(pid, 0);
     children.push_back(pid);
   }
@@ -301,6 +307,15 @@ TEST_P(CompileCacheTest, ProcessesShareAFolder) {
       std::erase(children, ended);
     }
   }
+  // What this process writes, another one finds.
+  auto client = MakeClient(GetParam());
+  CompileCache cache = MakeCache();
+  for (int k = 0; k < 8; ++k) cache.Compile(*client, AddConstant(k), {});
+  int status = 0;
+  const pid_t pid = Start("--alone");
+  ASSERT_GT(pid, 0);
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(CompileCacheFolderTest, ComesFromTheEnvironment) {
@@ -326,7 +341,12 @@ TEST(CompileCacheFolderTest, ComesFromTheEnvironment) {
 }  // namespace flatout::xla
 
 int main(int argc, char** argv) {
-  if (argc == 4 && strcmp(argv[1], "--child") == 0) return flatout::xla::Child(argv[2], argv[3]);
+  if (argc == 4 && strcmp(argv[1], "--child") == 0) {
+    return flatout::xla::Child(argv[2], argv[3], false);
+  }
+  if (argc == 4 && strcmp(argv[1], "--alone") == 0) {
+    return flatout::xla::Child(argv[2], argv[3], true);
+  }
   ::testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }
