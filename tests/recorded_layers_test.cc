@@ -20,10 +20,21 @@ using nlohmann::json;
 
 constexpr double kTolerance = 1e-5;
 
+// Where we differ from Keras on purpose; tests/layers_test.cc says what we do instead.
+const std::map<std::string, std::string>& Deviations() {
+  static const std::map<std::string, std::string> names = {
+      {"activation_sparsemax", "Keras's rows do not sum to 1, as sparsemax's do by definition"},
+      {"random_crop_infer", "Keras leaves the image whole, so its shape would depend on the mode"},
+  };
+  return names;
+}
+
 const std::map<std::string, std::vector<json>>& CasesByLayer() {
   static const std::map<std::string, std::vector<json>> cases = [] {
     std::map<std::string, std::vector<json>> result;
-    for (const json& one : LoadRecorded("layers.json").at("cases")) {
+    const json recorded = LoadRecorded("layers.json");
+    for (const json& one : recorded.at("cases")) {
+      if (Deviations().contains(one.at("name").get<std::string>())) continue;
       result[one.at("layer").get<std::string>()].push_back(one);
     }
     return result;
@@ -169,10 +180,14 @@ INSTANTIATE_TEST_SUITE_P(Keras, RecordedLayerTest, ::testing::ValuesIn(RecordedL
 
 TEST(LayerTableTest, EveryRowIsRecorded) {
   // Not Keras's own; tests/layers_test.cc and flatout/nn have tests of their own for them.
-  const std::set<std::string> kOthers = {"ReversibleEmbedding", "DotInteraction",
-                                         "PositionEmbedding"};
+  const std::set<std::string> kOthers = {"ReversibleEmbedding", "EmbeddingCollection",
+                                         "DotInteraction", "PositionEmbedding", "RandomCrop"};
+  // Keras's class goes by two names, and so do we.
+  const std::map<std::string, std::string> kAliases = {
+      {"GroupQueryAttention", "GroupedQueryAttention"}};
   for (const nn::LayerDef& def : nn::LayerTable()) {
-    const std::string type(def.type);
+    std::string type(def.type);
+    if (kAliases.contains(type)) type = kAliases.at(type);
     EXPECT_TRUE(CasesByLayer().contains(type) || kOthers.contains(type))
         << type << " has no case in tests/recorded/layers.json";
   }
@@ -183,7 +198,9 @@ TEST(RegularizerTest, EqualKeras) {
   std::vector<HostTensor> arguments;
   std::vector<ir::Value> outputs;
   std::vector<Expected> expected;
-  for (const json& one : LoadRecorded("regularizers.json").at("cases")) {
+  const json recorded = LoadRecorded("regularizers.json");
+  for (const json& one : recorded.at("cases")) {
+    if (one.at("regularizer") == "OrthogonalRegularizer") continue;  // not one of ours
     Config config = ToConfig(one.at("config"));
     config.Set("class", Config(one.at("regularizer").get<std::string>()));
     nn::Regularizer regularizer;

@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
 #include "flatout/nn/layer.h"
 
 namespace flatout::nn {
@@ -24,12 +20,6 @@ class Restore {
   T& field_;
   T saved_;
 };
-
-// Uniform in [0, 1) from the upper 24 bits, which a float32 holds exactly.
-ir::Value ToUnit(ir::Value bits) {
-  const ir::Value upper = ir::ShiftRightLogical(bits, ir::ScalarLike(bits, 8));
-  return ir::Convert(upper, ir::DType::kF32) * std::ldexp(1.0, -24);
-}
 
 }  // namespace
 
@@ -224,30 +214,15 @@ ir::Value Context::Bits(const ir::Dims& dims, const RandomOptions& options) {
 
 ir::Value Context::RandomUniform(const ir::Dims& dims, double low, double high,
                                  const RandomOptions& options) {
-  return ToUnit(Bits(dims, options)) * (high - low) + low;
+  return ir::UniformFromBits(Bits(dims, options), low, high);
 }
 
 ir::Value Context::RandomNormal(const ir::Dims& dims, const RandomOptions& options) {
-  // Box and Muller (1958): two uniforms make one normal. The first is taken from (0, 1], where the
-  // logarithm is finite.
-  ir::Dims pair = dims;
-  pair.push_back(2);
-  RandomOptions draw = options;
-  if (dims.empty()) draw.by_row = false;
-  const ir::Value unit = ToUnit(Bits(pair, draw));
-  const ir::Value first = ir::Reshape(ir::SliceAxis(unit, -1, 0, 1), dims);
-  const ir::Value second = ir::Reshape(ir::SliceAxis(unit, -1, 1, 2), dims);
-  const ir::Value radius = ir::Sqrt(ir::Log(1.0 - first) * -2.0);
-  return ir::StopGradient(radius * ir::Cos(second * (2 * std::numbers::pi)));
+  return ir::NormalFromBits(Bits(dims, options));
 }
 
 ir::Value Context::RandomBernoulli(double p, const ir::Dims& dims, const RandomOptions& options) {
-  const ir::Value bits = Bits(dims, options);
-  const double threshold = std::floor(p * 4294967296.0);
-  if (threshold >= 4294967296.0) {
-    return ir::Compare(bits, bits, ir::Comparison::kEq);
-  }
-  return ir::Compare(bits, ir::ScalarLike(bits, std::max(threshold, 0.0)), ir::Comparison::kLt);
+  return ir::BernoulliFromBits(Bits(dims, options), p);
 }
 
 ir::Value Context::CrossReplicaSum(ir::Value value) {

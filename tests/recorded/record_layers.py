@@ -18,12 +18,12 @@ CASES = []
 
 
 def build(name, layer, config):
-    """The Keras layer of a class name and JSON config; Bidirectional's inner layer is nested."""
-    if layer == "Bidirectional":
+    """The Keras layer of a class name and JSON config; a wrapper's inner layer is nested."""
+    if layer in ("Bidirectional", "TimeDistributed"):
         config = dict(config)
         inner = config.pop("layer")
         inner_layer = getattr(layers, inner["class_name"])(**inner["config"])
-        return layers.Bidirectional(inner_layer, name="recorded", **config)
+        return getattr(layers, layer)(inner_layer, name="recorded", **config)
     # Keras exports its class GroupedQueryAttention as keras.layers.GroupQueryAttention.
     public = {"GroupedQueryAttention": "GroupQueryAttention"}.get(layer, layer)
     keep_lists = {"axis"} if layer in ("LayerNormalization", "Normalization") else set()
@@ -473,9 +473,26 @@ def preprocessing():
          gradients=False)
 
 
+def others():
+    case("identity", "Identity", {}, [(2, 3)])
+    case("activity_regularization", "ActivityRegularization", {"l1": 0.1, "l2": 0.2}, [(2, 3)])
+    case("time_distributed", "TimeDistributed",
+         {"layer": {"class_name": "Dense", "config": {"units": 4, "activation": "tanh"}}}, [(2, 3, 5)])
+    case("discretization", "Discretization", {"bin_boundaries": [-0.5, 0.0, 1.0]},
+         [np.array([[-1, -0.5, -0.2, 0.3], [1, 1.5, 0, 7]], np.float32)], gradients=False)
+    case("discretization_one_hot", "Discretization",
+         {"bin_boundaries": [0.0, 1.0], "output_mode": "one_hot"},
+         [np.array([[-1], [0.5], [3]], np.float32)], gradients=False)
+    image = Draw(33).uniform(0, 1, 2, 4, 6, 2)
+    case("resizing_larger", "Resizing", {"height": 6, "width": 9}, [image])
+    case("resizing_smaller", "Resizing", {"height": 2, "width": 4}, [image])
+    case("resizing_nearest", "Resizing", {"height": 8, "width": 3, "interpolation": "nearest"}, [image])
+    case("center_crop", "CenterCrop", {"height": 2, "width": 3}, [image])
+
+
 def main():
     for group in (dense, convolutions, pooling, normalisation, dropout, attention, recurrent, activations,
-                  shapes, merging, preprocessing):
+                  shapes, merging, preprocessing, others):
         start = len(CASES)
         group()
         print(f"  layers: {group.__name__} {len(CASES) - start}", flush=True)
