@@ -52,6 +52,9 @@ class AugmentationLayer : public Layer {
   virtual Value Keep(Value x) const { return x; }
   // One number per image, [batch, 1, 1].
   static Value Draw(Context& ctx, Value x, Range range, std::optional<int64_t> seed) {
+    if (range.low == range.high) {
+      return ir::Full(ctx.graph(), ir::Shape(ir::DType::kF32, {x.dim(0), 1, 1}), range.low);
+    }
     return ctx.RandomUniform({x.dim(0), 1, 1}, range.low, range.high, {.seed = seed});
   }
 };
