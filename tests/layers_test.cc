@@ -48,13 +48,16 @@ class Trace {
   void Set(const std::string& name, const HostTensor& value) { values_[name] = value; }
   std::vector<HostTensor> Run(std::vector<ir::Value> outputs) {
     graph_.SetOutputs(std::move(outputs));
-    std::vector<HostTensor> arguments;
-    for (size_t i = 0; i < graph_.parameters().size(); ++i) {
-      const auto found = values_.find(graph_.parameter_name(i));
-      arguments.push_back(found != values_.end() ? found->second
-                                                 : Ramp(graph_.parameters()[i].dims()));
-    }
-    return RunGraph(graph_, arguments);
+    return RunGraph(graph_, Arguments());
+  }
+  // On two replicas whose arguments differ in `name` only.
+  std::vector<std::vector<HostTensor>> RunOnTwo(std::vector<ir::Value> outputs,
+                                                const std::string& name, const HostTensor& second) {
+    graph_.SetOutputs(std::move(outputs));
+    std::vector<std::vector<HostTensor>> arguments = {Arguments()};
+    Set(name, second);
+    arguments.push_back(Arguments());
+    return testing::RunOnTwo(graph_, arguments);
   }
   // The key of a step, and which row of the global batch comes first.
   void SetRandom(uint64_t seed, int64_t first_row) {
@@ -63,6 +66,16 @@ class Trace {
   }
 
  private:
+  std::vector<HostTensor> Arguments() const {
+    std::vector<HostTensor> arguments;
+    for (size_t i = 0; i < graph_.parameters().size(); ++i) {
+      const auto found = values_.find(graph_.parameter_name(i));
+      arguments.push_back(found != values_.end() ? found->second
+                                                 : Ramp(graph_.parameters()[i].dims()));
+    }
+    return arguments;
+  }
+
   ir::Graph graph_{"main"};
   std::vector<nn::Variable> variables_;
   nn::Context context_;
@@ -121,6 +134,47 @@ TEST(BatchNormalizationTest, FrozenUsesTheMovingStatistics) {
     return trace.Run({y});
   };
   ExpectClose(run(true)[0], run(false)[0], 0, "frozen in training");
+}
+
+TEST(BatchNormalizationTest, OnReplicas) {
+  const HostTensor all = Ramp({6, 3});
+  const auto part = [&](int64_t first) {
+    return F32({3, 3}, {all.data.begin() + first * 3, all.data.begin() + (first + 3) * 3});
+  };
+  // y, moving mean, moving variance and the gradient by x.
+  const auto trace = [](Trace& trace, const HostTensor& x, bool synchronized) {
+    const nn::LayerPtr layer =
+        nn::BatchNormalization({.synchronized = synchronized, .common = {.name = "bn"}});
+    const ir::Value input = trace.Input("x", x);
+    const ir::Value y = trace.context().Call(*layer, input);
+    const ir::Value loss = ir::ReduceSum(ir::Square(y) * y);
+    return std::vector<ir::Value>{y, trace.context().Lookup("bn/moving_mean"),
+                                  trace.context().Lookup("bn/moving_variance"),
+                                  ir::Gradient(loss, std::vector<ir::Value>{input})[0]};
+  };
+  Trace whole({.training = true});
+  const auto expected = whole.Run(trace(whole, all, false));
+  for (const bool synchronized : {false, true}) {
+    Trace replicas({.training = true, .replicas = 2});
+    const auto outputs = trace(replicas, part(0), synchronized);
+    const auto found = replicas.RunOnTwo(outputs, "x", part(3));
+    // Both replicas keep the same statistics; the mean is that of all rows either way.
+    for (size_t i = 1; i <= 2; ++i) EXPECT_EQ(found[0][i].data, found[1][i].data);
+    ExpectClose(found[0][1], expected[1], 1e-6, "moving mean");
+    if (!synchronized) {
+      Trace alone({.training = true});
+      const auto first = alone.Run(trace(alone, part(0), false));
+      ExpectClose(found[0][0], first[0], 1e-5, "a replica by itself");
+      continue;
+    }
+    ExpectClose(found[0][2], expected[2], 1e-6, "moving variance");
+    for (const size_t i : {0, 3}) {
+      HostTensor both = expected[i];
+      both.data = found[0][i].data;
+      both.data.insert(both.data.end(), found[1][i].data.begin(), found[1][i].data.end());
+      ExpectClose(both, expected[i], 1e-5, i == 0 ? "output" : "gradient");
+    }
+  }
 }
 
 // Runs a layer in training on rows of ones, numbered from first_row.

@@ -63,44 +63,77 @@ Config ToConfig(const nlohmann::json& value) {
   return table;
 }
 
+namespace {
+
+xla::Buffer ToDevice(const xla::Client& client, const xla::Device& device, const ir::Graph& graph,
+                     size_t parameter, const HostTensor& value) {
+  const ir::Shape& shape = graph.parameters()[parameter].shape();
+  if (shape.dims != value.shape.dims) {
+    throw Internal("parameter {} is {}, its argument {}", graph.parameter_name(parameter),
+                   shape.ToString(), value.shape.ToString());
+  }
+  std::vector<std::byte> bytes(static_cast<size_t>(shape.bytes()));
+  const auto step = static_cast<size_t>(ir::ByteSize(shape.dtype));
+  for (size_t k = 0; k < value.data.size(); ++k) {
+    ir::StoreElement(shape.dtype, value.data[k], bytes.data() + k * step);
+  }
+  return client.FromHost(bytes.data(), shape, device);
+}
+
+HostTensor FromDevice(const xla::Buffer& buffer) {
+  HostTensor result{buffer.shape(), {}};
+  const auto bytes = buffer.ToVector<std::byte>();
+  const auto step = static_cast<size_t>(ir::ByteSize(result.shape.dtype));
+  for (int64_t k = 0; k < result.shape.size(); ++k) {
+    result.data.push_back(
+        ir::LoadElement(result.shape.dtype, bytes.data() + static_cast<size_t>(k) * step));
+  }
+  return result;
+}
+
+std::vector<std::vector<HostTensor>> Run(const xla::Client& client, const ir::Graph& graph,
+                                         std::span<const std::vector<HostTensor>> arguments) {
+  ir::Verify(graph);
+  const auto program =
+      client.Compile(ir::ToStablehlo(graph), {.num_replicas = static_cast<int>(arguments.size())});
+  std::vector<xla::Buffer> buffers;
+  for (size_t replica = 0; replica < arguments.size(); ++replica) {
+    if (arguments[replica].size() != graph.parameters().size()) {
+      throw Internal("{} arguments for {} parameters", arguments[replica].size(),
+                     graph.parameters().size());
+    }
+    for (size_t i = 0; i < arguments[replica].size(); ++i) {
+      buffers.push_back(ToDevice(client, program->device(static_cast<int>(replica)), graph, i,
+                                 arguments[replica][i]));
+    }
+  }
+  std::vector<const xla::Buffer*> pointers;
+  for (const xla::Buffer& buffer : buffers) pointers.push_back(&buffer);
+  const xla::Execution run = program->Execute(pointers);
+  run.Await();
+  std::vector<std::vector<HostTensor>> results;
+  for (const auto& outputs : run.outputs) {
+    auto& result = results.emplace_back();
+    for (const xla::Buffer& output : outputs) result.push_back(FromDevice(output));
+  }
+  return results;
+}
+
+}  // namespace
+
 std::vector<HostTensor> RunGraph(const ir::Graph& graph, std::span<const HostTensor> arguments) {
   static const std::shared_ptr<xla::Client> client =
       xla::Client::Create(xla::Plugin::Load("cpu"), {});
-  if (arguments.size() != graph.parameters().size()) {
-    throw Internal("{} arguments for {} parameters", arguments.size(), graph.parameters().size());
-  }
-  ir::Verify(graph);
-  const auto program = client->Compile(ir::ToStablehlo(graph), {});
-  std::vector<xla::Buffer> buffers;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const ir::Shape& shape = graph.parameters()[i].shape();
-    if (shape.dims != arguments[i].shape.dims) {
-      throw Internal("parameter {} is {}, its argument {}", graph.parameter_name(i),
-                     shape.ToString(), arguments[i].shape.ToString());
-    }
-    std::vector<std::byte> bytes(static_cast<size_t>(shape.bytes()));
-    const auto step = static_cast<size_t>(ir::ByteSize(shape.dtype));
-    for (size_t k = 0; k < arguments[i].data.size(); ++k) {
-      ir::StoreElement(shape.dtype, arguments[i].data[k], bytes.data() + k * step);
-    }
-    buffers.push_back(client->FromHost(bytes.data(), shape, client->devices()[0]));
-  }
-  std::vector<xla::Buffer*> pointers;
-  for (xla::Buffer& buffer : buffers) pointers.push_back(&buffer);
-  const xla::Execution run = program->Execute(pointers);
-  run.Await();
-  std::vector<HostTensor> results;
-  for (const xla::Buffer& output : run.outputs[0]) {
-    HostTensor result{output.shape(), {}};
-    const auto bytes = output.ToVector<std::byte>();
-    const auto step = static_cast<size_t>(ir::ByteSize(result.shape.dtype));
-    for (int64_t k = 0; k < result.shape.size(); ++k) {
-      result.data.push_back(
-          ir::LoadElement(result.shape.dtype, bytes.data() + static_cast<size_t>(k) * step));
-    }
-    results.push_back(std::move(result));
-  }
-  return results;
+  const std::vector<HostTensor> one(arguments.begin(), arguments.end());
+  return Run(*client, graph, std::span(&one, 1))[0];
+}
+
+std::vector<std::vector<HostTensor>> RunOnTwo(const ir::Graph& graph,
+                                              std::span<const std::vector<HostTensor>> arguments) {
+  static const std::shared_ptr<xla::Client> client =
+      xla::Client::Create(xla::Plugin::Load("cpu"), {.cpu_device_count = 2});
+  if (arguments.size() != 2) throw Internal("arguments of {} replicas, not 2", arguments.size());
+  return Run(*client, graph, arguments);
 }
 
 void ExpectClose(const HostTensor& found, const HostTensor& expected, double tolerance,

@@ -29,6 +29,9 @@ Config ToConfig(const nlohmann::json& value);
 // Compiles and runs `graph` on the default CPU plugin. Arguments in the parameters' order; each is
 // converted to its parameter's dtype.
 std::vector<HostTensor> RunGraph(const ir::Graph& graph, std::span<const HostTensor> arguments);
+// The same on two replicas, which get arguments of their own; results by replica.
+std::vector<std::vector<HostTensor>> RunOnTwo(const ir::Graph& graph,
+                                              std::span<const std::vector<HostTensor>> arguments);
 // Every element within `tolerance` times the largest finite magnitude expected (at least 1); NaN
 // equals NaN.
 void ExpectClose(const HostTensor& found, const HostTensor& expected, double tolerance,
