@@ -79,8 +79,10 @@ LayerPtr LayerFromConfig(const Config& table) {
   if (def == nullptr) {
     std::vector<std::string> names;
     for (const LayerDef& known : LayerTable()) names.emplace_back(known.type);
-    throw type->Complain(fmt::format("no layer is called \"{}\"{} (known: {})", type->AsString(),
-                                     DidYouMean(type->AsString(), names), fmt::join(names, ", ")));
+    // All the names only where none is near: there are many.
+    std::string hint = DidYouMean(type->AsString(), names);
+    if (hint.empty()) hint = fmt::format(" (known: {})", fmt::join(names, ", "));
+    throw type->Complain(fmt::format("no layer is called \"{}\"{}", type->AsString(), hint));
   }
   return def->make(WithoutKey(table, "class"));
 }

@@ -459,7 +459,7 @@ def preprocessing():
          gradients=False)
     case("category_encoding_count", "CategoryEncoding", {**weights, "output_mode": "count"}, [rows],
          gradients=False)
-    # At inference every random layer is the identity, and a crop takes the centre.
+    # At inference every random layer is the identity.
     image = Draw(31).uniform(0, 1, 2, 4, 5, 3)
     case("random_flip_infer", "RandomFlip", {"mode": "horizontal_and_vertical"}, [image], gradients=False)
     case("random_translation_infer", "RandomTranslation", {"height_factor": 0.2, "width_factor": 0.2}, [image],
