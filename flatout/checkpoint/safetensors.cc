@@ -1,5 +1,6 @@
 #include "flatout/checkpoint/safetensors.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -33,8 +34,81 @@ constexpr std::array<Row, 13> kDTypes = {{{DType::kPred, "BOOL"},
                                           {DType::kBF16, "BF16"},
                                           {DType::kF32, "F32"},
                                           {DType::kF64, "F64"}}};
+static_assert(
+    [] {
+      for (size_t i = 0; i < kDTypes.size(); ++i) {
+        if (static_cast<size_t>(kDTypes[i].dtype) != i) return false;
+      }
+      return true;
+    }(),
+    "the table is indexed by dtype");
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kAlignment = 8;
+
+// A size or offset of the header: an integer from 0 on.
+uint64_t Count(const Json& value) {
+  // Not get<>: that would cut 2.5 to 2.
+  if (!value.is_number_unsigned()) {
+    throw BadData("expected an integer from 0 on, found {}", value.dump());
+  }
+  return value.get<uint64_t>();
+}
+
+// Of an entry's array, checked.
+std::vector<uint64_t> Counts(const Json& entry, const char* key) {
+  const auto found = entry.find(key);
+  if (found == entry.end() || !found->is_array()) throw BadData("expected an array \"{}\"", key);
+  std::vector<uint64_t> counts;
+  for (const Json& value : *found) counts.push_back(Count(value));
+  return counts;
+}
+
+// Bytes of a tensor; more than `most` where that does not fit 64 bits.
+uint64_t TensorBytes(const std::vector<uint64_t>& dims, DType dtype, uint64_t most) {
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;
+  uint64_t bytes = static_cast<uint64_t>(ir::ByteSize(dtype));
+  for (uint64_t dim : dims) {
+    if (dim > most / bytes) return most + 1;
+    bytes *= dim;
+  }
+  return bytes;
+}
+
+// One entry of the header; messages get file and tensor from the caller.
+HostTensor ReadTensor(const std::string& name, const Json& entry, std::string_view data,
+                      uint64_t* begin) {
+  if (!entry.is_object()) throw BadData("expected an object, found {}", entry.dump());
+  HostTensor tensor;
+  tensor.name = name;
+  const auto dtype = entry.find("dtype");
+  if (dtype == entry.end() || !dtype->is_string()) throw BadData("expected a string \"dtype\"");
+  const auto row = std::find_if(kDTypes.begin(), kDTypes.end(), [&](const Row& candidate) {
+    return candidate.name == dtype->get_ref<const std::string&>();
+  });
+  if (row == kDTypes.end()) throw BadData("unknown dtype {}", dtype->dump());
+  const std::vector<uint64_t> dims = Counts(entry, "shape");
+  const std::vector<uint64_t> offsets = Counts(entry, "data_offsets");
+  if (offsets.size() != 2) {
+    throw BadData("expected two data_offsets, found {}", offsets.size());
+  }
+  if (offsets[0] > offsets[1]) {
+    throw BadData("its data should begin at byte {} and end at byte {}", offsets[0], offsets[1]);
+  }
+  if (offsets[1] > data.size()) {
+    throw BadData("its data should end at byte {}, but there are only {}: the file is cut",
+                  offsets[1], data.size());
+  }
+  tensor.shape = ir::Shape(row->dtype, {dims.begin(), dims.end()});
+  const uint64_t bytes = TensorBytes(dims, row->dtype, data.size());
+  if (bytes != offsets[1] - offsets[0]) {
+    throw BadData("{} does not take the {} bytes from {} to {}", tensor.shape.ToString(),
+                  offsets[1] - offsets[0], offsets[0], offsets[1]);
+  }
+  const auto* first = reinterpret_cast<const std::byte*>(data.data());
+  tensor.bytes.assign(first + offsets[0], first + offsets[1]);
+  *begin = offsets[0];
+  return tensor;
+}
 
 }  // namespace
 
@@ -81,9 +155,10 @@ TensorFile LoadSafetensors(const std::string& path) {
   uint64_t length;
   std::memcpy(&length, content.data(), kLengthBytes);
   if (length > content.size() - kLengthBytes) {
-    throw BadData("{}: byte 0: the header should be {} bytes long, but only {} follow: the file is "
-                  "cut or no safetensors file",
-                  path, length, content.size() - kLengthBytes);
+    throw BadData(
+        "{}: byte 0: the header should be {} bytes long, but only {} follow: the file is "
+        "cut or no safetensors file",
+        path, length, content.size() - kLengthBytes);
   }
   const Json header =
       Json::parse(content.begin() + kLengthBytes,
@@ -91,40 +166,36 @@ TensorFile LoadSafetensors(const std::string& path) {
   if (!header.is_object()) throw BadData("{}: byte 8: the header is not a JSON object", path);
   const std::string_view data = std::string_view(content).substr(kLengthBytes + length);
   TensorFile file;
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const auto& [name, entry] : header.items()) {
-    try {
-      if (name == "__metadata__") {
-        file.metadata = entry.get<std::map<std::string, std::string>>();
-        continue;
-      }
-      HostTensor tensor;
-      tensor.name = name;
-      tensor.shape.dims = entry.at("shape").get<std::vector<int64_t>>();
-      const std::string dtype = entry.at("dtype").get<std::string>();
-      bool known = false;
-      for (const Row& row : kDTypes) {
-        if (row.name == dtype) {
-          tensor.shape.dtype = row.dtype;
-          known = true;
+    if (name == "__metadata__") {
+      for (const auto& [key, value] : entry.items()) {
+        if (!value.is_string()) {
+          throw BadData("{}: the header's \"__metadata__\" should hold strings only, found {}",
+                        path, value.dump());
         }
+        file.metadata[key] = value.get<std::string>();
       }
-      if (!known) throw BadData("{}: tensor {}: unknown dtype {}", path, name, dtype);
-      const auto offsets = entry.at("data_offsets").get<std::array<uint64_t, 2>>();
-      if (offsets[0] > offsets[1] || offsets[1] > data.size()) {
-        throw BadData("{}: tensor {} should end at byte {} of the data, but there are only {}: the "
-                      "file is cut",
-                      path, name, offsets[1], data.size());
-      }
-      if (static_cast<int64_t>(offsets[1] - offsets[0]) != tensor.shape.bytes()) {
-        throw BadData("{}: tensor {} of {} takes {} bytes, found {}", path, name,
-                      tensor.shape.ToString(), tensor.shape.bytes(), offsets[1] - offsets[0]);
-      }
-      const auto* bytes = reinterpret_cast<const std::byte*>(data.data());
-      tensor.bytes.assign(bytes + offsets[0], bytes + offsets[1]);
-      file.tensors.push_back(std::move(tensor));
-    } catch (const nlohmann::json::exception& error) {
-      throw BadData("{}: header entry \"{}\" is malformed: {}", path, name, error.what());
+      continue;
     }
+    WithContext(fmt::format("{}: tensor {}", path, name), [&] {
+      uint64_t begin = 0;
+      file.tensors.push_back(ReadTensor(name, entry, data, &begin));
+      ranges.emplace_back(begin, begin + file.tensors.back().bytes.size());
+    });
+  }
+  // As the format asks: the tensors fill the data without holes, overlap or a rest.
+  std::sort(ranges.begin(), ranges.end());
+  uint64_t end = 0;
+  for (const auto& [begin, next] : ranges) {
+    if (begin != end) {
+      throw BadData("{}: header: tensors {} at byte {} of the data", path,
+                    begin < end ? "overlap" : "leave a hole", std::min(begin, end));
+    }
+    end = next;
+  }
+  if (end != data.size()) {
+    throw BadData("{}: {} bytes follow the last tensor, expected none", path, data.size() - end);
   }
   return file;
 }
