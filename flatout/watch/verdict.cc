@@ -90,7 +90,7 @@ Verdict Judge(const RunFacts& facts) {
           facts.launches > 0 && facts.steps / std::max<int64_t>(facts.launches, 1) < 64
               ? fmt::format("raise train.steps_per_launch (now {}; {:.2f} ms per step)",
                             facts.steps_per_launch, per_step * 1e3)
-              : std::string("log less often: raise train.log_every");
+              : std::string("log less often: raise watch.log_seconds");
       break;
     default:
       if (facts.device_is_cpu) {
