@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "flatout/nn/loss.h"
 #include "flatout/nn/metric.h"
 #include "tests/recorded.h"
 
@@ -155,6 +156,30 @@ TEST(MetricTest, F1ScoreAverages) {
   EXPECT_NEAR(f1("micro"), 0.5, 1e-6);
   EXPECT_NEAR(f1("macro"), (0.5 + 1 + 0) / 3, 1e-6);
   EXPECT_NEAR(f1("weighted"), (2 * 0.5 + 1 + 0) / 4, 1e-6);
+}
+
+TEST(MetricTest, LogitsOfTheLossAreLogitsOfTheMetrics) {
+  const auto binary = LossFromConfig(Config::Table(
+      {{"class", Config(std::string("BinaryCrossentropy"))}, {"from_logits", Config(true)}}));
+  const ir::Shape shape(ir::DType::kF32, {4, 1});
+  const HostTensor labels = {shape, {0, 1, 0, 1}};
+  const HostTensor logits = {shape, {-2, 0.3, 0.4, 3}};
+  HostTensor probabilities = logits;
+  for (double& p : probabilities.data) p = 1 / (1 + std::exp(-p));
+  const auto plain = LossFromConfig(Config(std::string("binary_crossentropy")));
+  for (const char* name : {"accuracy", "auc", "binary_crossentropy"}) {
+    const Config metric{std::string(name)};
+    EXPECT_NEAR(Result(*MetricFromConfig(metric, *binary), labels, logits),
+                Result(*MetricFromConfig(metric, *plain), labels, probabilities), 1e-5)
+        << name;
+  }
+  EXPECT_DOUBLE_EQ(
+      Result(*MetricFromConfig(Config(std::string("accuracy")), *binary), labels, logits), 0.75);
+  // What the table says wins.
+  const Config said =
+      Config::Table({{"class", Config(std::string("AUC"))}, {"from_logits", Config(false)}});
+  EXPECT_NEAR(Result(*MetricFromConfig(said, *binary), labels, probabilities),
+              Result(*MetricFromConfig(said, *plain), labels, probabilities), 1e-9);
 }
 
 TEST(MetricTest, NothingCountedIsNaN) {

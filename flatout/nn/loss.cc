@@ -225,6 +225,7 @@ class BinaryCrossentropyLoss : public Loss {
   std::string name() const override {
     return std::string(options_.focal ? FocalOptions::kName : Options::kName);
   }
+  bool from_logits() const override { return options_.from_logits; }
   Value Call(Value y_true, Value y_pred) const override {
     auto [t, p] = AlignRanks(F32(y_true), F32(y_pred));
     CheckSameShape(name(), t, p);
@@ -290,6 +291,7 @@ class CategoricalCrossentropyLoss : public Loss {
   std::string name() const override {
     return std::string(options_.focal ? FocalOptions::kName : Options::kName);
   }
+  bool from_logits() const override { return options_.from_logits; }
   Value Call(Value y_true, Value y_pred) const override {
     Value t = F32(y_true), p = F32(y_pred);
     CheckSameShape(name(), t, p);
@@ -339,6 +341,7 @@ class SparseCategoricalCrossentropyLoss : public Loss {
   };
   explicit SparseCategoricalCrossentropyLoss(Options options) : options_(options) {}
   std::string name() const override { return std::string(Options::kName); }
+  bool from_logits() const override { return options_.from_logits; }
   Value Call(Value y_true, Value y_pred) const override {
     Value x = ClassesLast(F32(y_pred));
     Value index = AlignIndices(y_true, x);

@@ -17,6 +17,8 @@ class Loss {
  public:
   virtual ~Loss() = default;
   virtual std::string name() const = 0;  // "sparse_categorical_crossentropy"
+  // Whether y_pred are logits, for those that take both.
+  virtual bool from_logits() const { return false; }
   // Loss of each sample (or position): y_pred [batch, ..., classes] and y_true of the kind the loss
   // expects (class indices [batch, ...] for sparse ones, else y_pred's shape) give f32[batch, ...].
   // Everything is computed in float32 whatever the dtypes. A missing or extra last dimension of

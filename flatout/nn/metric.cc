@@ -131,23 +131,25 @@ class PlainMetric : public MeanMetric {
 // "accuracy": which of the three kinds fits.
 class AutoAccuracy : public MeanMetric {
  public:
-  explicit AutoAccuracy(std::string loss_name) : loss_name_(std::move(loss_name)) {}
+  AutoAccuracy(std::string loss_name, double threshold)
+      : loss_name_(std::move(loss_name)), threshold_(threshold) {}
   std::string name() const override { return "accuracy"; }
 
  protected:
   Value Values(Value y_true, Value y_pred) const override {
     const bool column = y_pred.rank() < 2 || y_pred.dim(-1) == 1;
     if (loss_name_.starts_with("sparse_")) return SparseAccuracy(y_true, y_pred);
-    if (loss_name_.starts_with("binary_")) return BinaryAccuracy(y_true, y_pred, 0.5);
+    if (loss_name_.starts_with("binary_")) return BinaryAccuracy(y_true, y_pred, threshold_);
     if (loss_name_.starts_with("categorical_")) return CategoricalAccuracy(y_true, y_pred);
     // Other losses tell nothing of the labels' form: go by the shapes, as Keras does.
-    if (column) return BinaryAccuracy(y_true, y_pred, 0.5);
+    if (column) return BinaryAccuracy(y_true, y_pred, threshold_);
     if (y_true.dims() != y_pred.dims()) return SparseAccuracy(y_true, y_pred);
     return CategoricalAccuracy(y_true, y_pred);
   }
 
  private:
   std::string loss_name_;
+  double threshold_;
 };
 
 class BinaryAccuracyMetric : public MeanMetric {
@@ -494,8 +496,7 @@ class AucMetric : public Metric {
 // ------------------------------------------------------------------------------------
 
 template <typename Options>
-Options ReadMetricOptions(const Config* table, std::string_view name) {
-  Options options;
+Options ReadMetricOptions(const Config* table, std::string_view name, Options options = {}) {
   if (table != nullptr) {
     FieldReader reader(*table, "metric " + std::string(name));
     reader.Take("class");
@@ -512,41 +513,44 @@ struct NoOptions {
 
 struct MetricRow {
   std::string_view class_name, name;
-  std::unique_ptr<Metric> (*make)(const Config* table);
+  // from_logits: what the loss takes.
+  std::unique_ptr<Metric> (*make)(const Config* table, bool from_logits);
 };
 
 constexpr MetricRow kRows[] = {
     {"BinaryAccuracy", "binary_accuracy",
-     [](const Config* table) -> std::unique_ptr<Metric> {
+     [](const Config* table, bool) -> std::unique_ptr<Metric> {
        return std::make_unique<BinaryAccuracyMetric>(
            ReadMetricOptions<BinaryAccuracyMetric::Options>(table, "BinaryAccuracy"));
      }},
     {"SparseTopKCategoricalAccuracy", "sparse_top_k_categorical_accuracy",
-     [](const Config* table) -> std::unique_ptr<Metric> {
+     [](const Config* table, bool) -> std::unique_ptr<Metric> {
        return std::make_unique<TopKMetric>(
            ReadMetricOptions<TopKMetric::Options>(table, "SparseTopKCategoricalAccuracy"), true);
      }},
     {"TopKCategoricalAccuracy", "top_k_categorical_accuracy",
-     [](const Config* table) -> std::unique_ptr<Metric> {
+     [](const Config* table, bool) -> std::unique_ptr<Metric> {
        return std::make_unique<TopKMetric>(
            ReadMetricOptions<TopKMetric::Options>(table, "TopKCategoricalAccuracy"), false);
      }},
     {"AUC", "auc",
-     [](const Config* table) -> std::unique_ptr<Metric> {
-       return std::make_unique<AucMetric>(ReadMetricOptions<AucMetric::Options>(table, "AUC"));
+     [](const Config* table, bool from_logits) -> std::unique_ptr<Metric> {
+       AucMetric::Options options;
+       options.from_logits = from_logits;
+       return std::make_unique<AucMetric>(ReadMetricOptions(table, "AUC", std::move(options)));
      }},
     {"Precision", "precision",
-     [](const Config* table) -> std::unique_ptr<Metric> {
+     [](const Config* table, bool) -> std::unique_ptr<Metric> {
        return std::make_unique<PrecisionRecall>(
            ReadMetricOptions<PrecisionRecall::Options>(table, "Precision"), false);
      }},
     {"Recall", "recall",
-     [](const Config* table) -> std::unique_ptr<Metric> {
+     [](const Config* table, bool) -> std::unique_ptr<Metric> {
        return std::make_unique<PrecisionRecall>(
            ReadMetricOptions<PrecisionRecall::Options>(table, "Recall"), true);
      }},
     {"F1Score", "f1_score",
-     [](const Config* table) -> std::unique_ptr<Metric> {
+     [](const Config* table, bool) -> std::unique_ptr<Metric> {
        return std::make_unique<F1Metric>(ReadMetricOptions<F1Metric::Options>(table, "F1Score"));
      }},
 };
@@ -571,7 +575,7 @@ constexpr Alias kAliases[] = {
 };
 
 std::unique_ptr<Metric> MakeMetric(std::string_view name, const Config* table,
-                                   const std::string& loss_name) {
+                                   const std::string& loss_name, bool from_logits) {
   for (const Alias& alias : kAliases) {
     if (alias.alias == name) {
       name = alias.name;
@@ -580,10 +584,10 @@ std::unique_ptr<Metric> MakeMetric(std::string_view name, const Config* table,
   }
   if (name == "accuracy" || name == "acc") {
     ReadMetricOptions<NoOptions>(table, "accuracy");
-    return std::make_unique<AutoAccuracy>(loss_name);
+    return std::make_unique<AutoAccuracy>(loss_name, from_logits ? 0 : 0.5);
   }
   for (const MetricRow& row : kRows) {
-    if (row.class_name == name || row.name == name) return row.make(table);
+    if (row.class_name == name || row.name == name) return row.make(table, from_logits);
   }
   for (const PlainKind& kind : kPlainKinds) {
     if (kind.class_name == name || kind.name == name) {
@@ -593,20 +597,20 @@ std::unique_ptr<Metric> MakeMetric(std::string_view name, const Config* table,
   }
   for (const LossMetricRow& row : kLossMetrics) {
     if (row.class_name != name && row.name != name) continue;
-    Config config{std::string(row.loss)};
-    if (table != nullptr) {
-      // The same arguments under the loss's class.
-      config = *table;
-      config.Set("class", Config(std::string(row.loss)));
+    // The same arguments under the loss's class.
+    Config config = table != nullptr ? *table : Config::Table();
+    config.Set("class", Config(std::string(row.loss)));
+    if (from_logits && row.loss.ends_with("_crossentropy") &&
+        config.Find("from_logits") == nullptr) {
+      config.Set("from_logits", Config(true));
     }
     return std::make_unique<LossMetric>(LossFromConfig(config), std::string(row.name), row.finish);
   }
   return nullptr;
 }
 
-}  // namespace
-
-std::unique_ptr<Metric> MetricFromConfig(const Config& value, const std::string& loss_name) {
+std::unique_ptr<Metric> MakeFromConfig(const Config& value, const std::string& loss_name,
+                                       bool from_logits) {
   const Config* name = &value;
   const Config* table = nullptr;
   if (value.is_table()) {
@@ -622,7 +626,7 @@ std::unique_ptr<Metric> MetricFromConfig(const Config& value, const std::string&
   }
   std::unique_ptr<Metric> metric;
   try {
-    metric = MakeMetric(name->AsString(), table, loss_name);
+    metric = MakeMetric(name->AsString(), table, loss_name, from_logits);
   } catch (UserError& error) {
     const std::string place = value.place().ToString();
     if (std::string(error.what()).find(place) == std::string::npos) error.AddContext(place);
@@ -633,6 +637,16 @@ std::unique_ptr<Metric> MetricFromConfig(const Config& value, const std::string&
   for (const std::string& known : MetricNames()) all += (all.empty() ? "" : ", ") + known;
   throw name->Complain("unknown metric \"" + name->AsString() + "\"" +
                        DidYouMean(name->AsString(), MetricNames()) + "; known are " + all);
+}
+
+}  // namespace
+
+std::unique_ptr<Metric> MetricFromConfig(const Config& value, const std::string& loss_name) {
+  return MakeFromConfig(value, loss_name, false);
+}
+
+std::unique_ptr<Metric> MetricFromConfig(const Config& value, const Loss& loss) {
+  return MakeFromConfig(value, loss.name(), loss.from_logits());
 }
 
 std::vector<std::string> MetricNames() {

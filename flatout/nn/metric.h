@@ -11,6 +11,8 @@
 
 namespace flatout::nn {
 
+class Loss;
+
 // A metric is sums that the step computes and a formula over them that the host evaluates. Sums of
 // steps, launches and replicas add up, so the result over a split is exact for any batch size.
 class Metric {
@@ -26,6 +28,10 @@ class Metric {
 
 // "accuracy" picks sparse, categorical or binary accuracy by the loss's name, as Keras does.
 std::unique_ptr<Metric> MetricFromConfig(const Config& value, const std::string& loss_name);
+// The same beside a loss. Where the loss takes logits, metrics that need to know (cross-entropies,
+// perplexity, AUC) take logits too unless their table says otherwise, and "accuracy" of a binary
+// loss splits at logit 0, which is probability 1/2. Thresholds of other metrics stay as written.
+std::unique_ptr<Metric> MetricFromConfig(const Config& value, const Loss& loss);
 std::vector<std::string> MetricNames();
 
 }  // namespace flatout::nn
