@@ -9,8 +9,8 @@
 
 namespace flatout::nn {
 
-// Applies the activation called `name` ("relu", "gelu", "softmax", ...; "linear" and "" do nothing).
-// Those with parameters take Keras's defaults. Softmax kinds compute in float32.
+// Applies the activation called `name` ("relu", "gelu", "softmax", ...; "linear" and "" do
+// nothing). Those with parameters take Keras's defaults. Softmax kinds compute in float32.
 ir::Value Activate(std::string_view name, ir::Value x);
 // Throws UserError with the nearest known name unless `name` is an activation.
 void CheckActivation(std::string_view name);
