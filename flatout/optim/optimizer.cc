@@ -20,7 +20,8 @@ Optimizer::Optimizer(std::string type, CommonOptions common, double default_lear
     throw Invalid("{}: at most one of clipnorm, global_clipnorm and clipvalue may be set", type_);
   }
   for (const auto& limit : {common_.clipnorm, common_.global_clipnorm, common_.clipvalue}) {
-    if (limit && !(*limit > 0)) throw Invalid("{}: a clip limit must be positive, found {}", type_, *limit);
+    if (limit && !(*limit > 0))
+      throw Invalid("{}: a clip limit must be positive, found {}", type_, *limit);
   }
   if (common_.weight_decay && *common_.weight_decay < 0) {
     throw Invalid("{}: weight_decay must not be negative, found {}", type_, *common_.weight_decay);
@@ -50,8 +51,7 @@ Value ClipFactor(Value norm, double limit) { return limit / ir::Max(norm, limit)
 }  // namespace
 
 Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variables,
-                                   std::span<const Value> values,
-                                   std::span<const Value> gradients,
+                                   std::span<const Value> values, std::span<const Value> gradients,
                                    std::span<const std::vector<Value>> slots, Value step,
                                    Value rate_factor, Value proceed) const {
   Result result;
@@ -81,26 +81,29 @@ Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variable
     if (common_.clipnorm) {
       update.gradient = update.gradient * ClipFactor(ir::Sqrt(own_squares[i]), *common_.clipnorm);
     } else if (common_.global_clipnorm) {
-      update.gradient = update.gradient * ClipFactor(result.gradient_norm, *common_.global_clipnorm);
-    } else if (common_.clipvalue) {
       update.gradient =
-          ir::Min(ir::Max(update.gradient, -*common_.clipvalue), *common_.clipvalue);
+          update.gradient * ClipFactor(result.gradient_norm, *common_.global_clipnorm);
+    } else if (common_.clipvalue) {
+      update.gradient = ir::Min(ir::Max(update.gradient, -*common_.clipvalue), *common_.clipvalue);
     }
     Value average;
     if (common_.use_ema) {
       average = update.slots.back();
       update.slots.pop_back();
     }
-    const bool excluded = std::any_of(
-        common_.exclude_from_weight_decay.begin(), common_.exclude_from_weight_decay.end(),
-        [&](const std::string& part) {
-          return variables[i]->path.find(part) != std::string::npos;
-        });
-    if (common_.weight_decay && *common_.weight_decay > 0 && !excluded) {
+    const bool excluded =
+        std::any_of(common_.exclude_from_weight_decay.begin(),
+                    common_.exclude_from_weight_decay.end(), [&](const std::string& part) {
+                      return variables[i]->path.find(part) != std::string::npos;
+                    });
+    const bool decays = common_.weight_decay && *common_.weight_decay > 0 && !excluded;
+    if (decays) {
       // Decoupled decay (Loshchilov and Hutter 2017), applied before the step as Keras does.
       update.value = update.value - update.value * (update.rate * *common_.weight_decay);
     }
     Step(update);
+    // What Step guarded is only what it did itself.
+    bool guarded = update.guarded && !decays;
     if (common_.use_ema) {
       // The first average is the variable itself, so that no bias towards zero needs correcting.
       const Value first = ir::Compare(step, ir::ScalarLike(step, 0), ir::Comparison::kEq);
@@ -109,13 +112,15 @@ Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variable
       average = momentum * average + (1.0 - momentum) * update.value;
       update.slots.push_back(average);
       if (common_.ema_overwrite_frequency) {
-        const Value left = ir::Rem(step + 1.0, ir::ScalarLike(step, static_cast<double>(
-                                                   *common_.ema_overwrite_frequency)));
+        const Value left =
+            ir::Rem(step + 1.0,
+                    ir::ScalarLike(step, static_cast<double>(*common_.ema_overwrite_frequency)));
         update.value = ir::Select(ir::Eq(left, 0), average, update.value);
+        guarded = false;
       }
     }
     if (proceed) {
-      if (!update.guarded) update.value = ir::Select(proceed, update.value, values[i]);
+      if (!guarded) update.value = ir::Select(proceed, update.value, values[i]);
       for (size_t s = 0; s < update.slots.size(); ++s) {
         update.slots[s] = ir::Select(proceed, update.slots[s], slots[i][s]);
       }
@@ -132,6 +137,10 @@ void RequireUnit(std::string_view type, std::string_view name, double value) {
   if (!(value >= 0 && value < 1)) {
     throw Invalid("{}: {} must lie in [0, 1), found {}", type, name, value);
   }
+}
+
+void RequireNotNegative(std::string_view type, std::string_view name, double value) {
+  if (!(value >= 0)) throw Invalid("{}: {} must not be negative, found {}", type, name, value);
 }
 
 Slot Like(const nn::Variable& variable, std::string name, double initial = 0) {
@@ -189,7 +198,8 @@ struct SgdOptions {
   }
 };
 
-// --- Adam and its kin -----------------------------------------------------------------------------
+// --- Adam and its kin
+// -----------------------------------------------------------------------------
 
 // Kingma and Ba 2014, in the "epsilon hat" form of section 2.1; amsgrad: Reddi et al. 2018.
 struct AdamOptions {
@@ -217,8 +227,7 @@ struct AdamOptions {
   }
   template <class Update>
   void Step(Update& u) const {
-    const Value alpha =
-        u.rate * ir::Sqrt(1.0 - PowT(u.t, beta_2)) / (1.0 - PowT(u.t, beta_1));
+    const Value alpha = u.rate * ir::Sqrt(1.0 - PowT(u.t, beta_2)) / (1.0 - PowT(u.t, beta_1));
     const Value m = Toward(u.slots[0], u.gradient, 1 - beta_1);
     Value v = Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2);
     u.slots[0] = m;
@@ -280,7 +289,8 @@ struct NadamOptions {
     RequireUnit("Nadam", "beta_2", beta_2);
   }
   std::vector<Slot> Slots(const nn::Variable& variable) const {
-    return {Like(variable, "momentum"), Like(variable, "velocity"),
+    return {Like(variable, "momentum"),
+            Like(variable, "velocity"),
             {"u_product", ir::Shape::Scalar(ir::DType::kF32), 1}};
   }
   template <class Update>
@@ -323,8 +333,8 @@ struct LambOptions {
     const Value m = Toward(u.slots[0], u.gradient, 1 - beta_1);
     const Value v = Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2);
     u.slots = {m, v};
-    const Value direction = (m / (1.0 - PowT(u.t, beta_1))) /
-                            (ir::Sqrt(v / (1.0 - PowT(u.t, beta_2))) + epsilon);
+    const Value direction =
+        (m / (1.0 - PowT(u.t, beta_1))) / (ir::Sqrt(v / (1.0 - PowT(u.t, beta_2))) + epsilon);
     const Value weight_norm = ir::Sqrt(SumOfSquares(u.value));
     const Value direction_norm = ir::Sqrt(SumOfSquares(direction));
     const Value one = ir::ScalarLike(weight_norm, 1);
@@ -362,7 +372,8 @@ struct LionOptions {
   }
 };
 
-// --- the Adagrad family ---------------------------------------------------------------------------
+// --- the Adagrad family
+// ---------------------------------------------------------------------------
 
 // Hinton 2012 (lecture 6e); centered: Graves 2013.
 struct RmspropOptions {
@@ -392,8 +403,7 @@ struct RmspropOptions {
   template <class Update>
   void Step(Update& u) const {
     size_t next = 0;
-    const Value velocity =
-        u.slots[next] * rho + ir::Square(u.gradient) * (1 - rho);
+    const Value velocity = u.slots[next] * rho + ir::Square(u.gradient) * (1 - rho);
     u.slots[next++] = velocity;
     const size_t momentum_slot = momentum > 0 ? next++ : 0;
     Value denominator = velocity + epsilon;
@@ -424,10 +434,7 @@ struct AdagradOptions {
     common.Visit(v);
   }
   void Check() const {
-    if (initial_accumulator_value < 0) {
-      throw Invalid("Adagrad: initial_accumulator_value must not be negative, found {}",
-                    initial_accumulator_value);
-    }
+    RequireNotNegative("Adagrad", "initial_accumulator_value", initial_accumulator_value);
   }
   std::vector<Slot> Slots(const nn::Variable& variable) const {
     return {Like(variable, "accumulator", initial_accumulator_value)};
@@ -436,6 +443,55 @@ struct AdagradOptions {
   void Step(Update& u) const {
     u.slots[0] = u.slots[0] + ir::Square(u.gradient);
     u.value = u.value - u.rate * u.gradient / ir::Sqrt(u.slots[0] + epsilon);
+  }
+};
+
+// McMahan et al. 2013: follow the regularized leader, with the shrinkage of Keras. Divides by the
+// learning rate, so a schedule must not start from 0.
+struct FtrlOptions {
+  static constexpr std::string_view kType = "Ftrl";
+  static constexpr double kRate = 0.001;
+  double learning_rate_power = -0.5, initial_accumulator_value = 0.1;
+  double l1_regularization_strength = 0, l2_regularization_strength = 0;
+  double l2_shrinkage_regularization_strength = 0, beta = 0;
+  CommonOptions common;
+  template <class V>
+  void Visit(V& v) {
+    v("learning_rate_power", learning_rate_power);
+    v("initial_accumulator_value", initial_accumulator_value);
+    v("l1_regularization_strength", l1_regularization_strength);
+    v("l2_regularization_strength", l2_regularization_strength);
+    v("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength);
+    v("beta", beta);
+    common.Visit(v);
+  }
+  void Check() const {
+    if (!(learning_rate_power <= 0)) {
+      throw Invalid("Ftrl: learning_rate_power must not be positive, found {}",
+                    learning_rate_power);
+    }
+    RequireNotNegative("Ftrl", "initial_accumulator_value", initial_accumulator_value);
+    RequireNotNegative("Ftrl", "l1_regularization_strength", l1_regularization_strength);
+    RequireNotNegative("Ftrl", "l2_regularization_strength", l2_regularization_strength);
+    RequireNotNegative("Ftrl", "l2_shrinkage_regularization_strength",
+                       l2_shrinkage_regularization_strength);
+  }
+  std::vector<Slot> Slots(const nn::Variable& variable) const {
+    return {Like(variable, "accumulator", initial_accumulator_value), Like(variable, "linear")};
+  }
+  template <class Update>
+  void Step(Update& u) const {
+    const auto scale = [&](Value x) { return ir::Pow(x, ir::ScalarLike(x, -learning_rate_power)); };
+    const Value accumulator = u.slots[0] + ir::Square(u.gradient);
+    const Value scaled = scale(accumulator);
+    const Value gradient = u.gradient + u.value * (2 * l2_shrinkage_regularization_strength);
+    const Value linear = u.slots[1] + gradient - (scaled - scale(u.slots[0])) / u.rate * u.value;
+    const Value quadratic =
+        scaled / u.rate + 2.0 * (l2_regularization_strength + beta / (2.0 * u.rate));
+    const Value clipped =
+        ir::Min(ir::Max(linear, -l1_regularization_strength), l1_regularization_strength);
+    u.slots = {accumulator, linear};
+    u.value = (clipped - linear) / quadratic;
   }
 };
 
@@ -521,7 +577,8 @@ struct AdafactorOptions {
   }
 };
 
-// --- the table ------------------------------------------------------------------------------------
+// --- the table
+// ------------------------------------------------------------------------------------
 
 template <typename Options>
 class OptimizerOf : public Optimizer {
@@ -559,9 +616,9 @@ OptimizerDef Def() {
 
 std::span<const OptimizerDef> OptimizerTable() {
   static const OptimizerDef table[] = {
-      Def<SgdOptions>(),     Def<AdamOptions>(),    Def<AdamWOptions>(),   Def<RmspropOptions>(),
-      Def<AdagradOptions>(), Def<AdadeltaOptions>(), Def<AdamaxOptions>(), Def<NadamOptions>(),
-      Def<AdafactorOptions>(), Def<LambOptions>(),  Def<LionOptions>()};
+      Def<SgdOptions>(),       Def<AdamOptions>(),     Def<AdamWOptions>(),  Def<RmspropOptions>(),
+      Def<AdagradOptions>(),   Def<AdadeltaOptions>(), Def<AdamaxOptions>(), Def<NadamOptions>(),
+      Def<AdafactorOptions>(), Def<LambOptions>(),     Def<LionOptions>(),   Def<FtrlOptions>()};
   return table;
 }
 

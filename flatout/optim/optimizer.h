@@ -1,7 +1,9 @@
-// flatout/optim: optimizers and learning-rate schedules, with Keras's names, arguments and defaults.
+// flatout/optim: optimizers and learning-rate schedules, with Keras's names, arguments and
+// defaults.
 //
 // An optimizer adds the update of every trainable variable to the training step's graph. Its state
-// (slots) is a list of tensors beside the variables; the step donates both, so updates are in place.
+// (slots) is a list of tensors beside the variables; the step donates both, so updates are in
+// place.
 #pragma once
 
 #include <memory>
@@ -67,13 +69,12 @@ class Optimizer {
     ir::Value learning_rate;                    // f32 scalar that was used
     ir::Value gradient_norm;                    // f32 scalar, before clipping
   };
-  // The whole update: clipping, decay, algorithm, EMA. `step` is the count of updates applied before
-  // this one (i32 scalar); `rate_factor` multiplies the schedule's rate (f32 scalar, none: 1). Where `proceed` (pred scalar, none: true) is
-  // false, values and slots stay as they were.
+  // The whole update: clipping, decay, algorithm, EMA. `step` is the count of updates applied
+  // before this one (i32 scalar); `rate_factor` multiplies the schedule's rate (f32 scalar, none:
+  // 1). Where `proceed` (pred scalar, none: true) is false, values and slots stay as they were.
   Result Apply(std::span<const nn::Variable* const> variables, std::span<const ir::Value> values,
-               std::span<const ir::Value> gradients,
-               std::span<const std::vector<ir::Value>> slots, ir::Value step,
-               ir::Value rate_factor, ir::Value proceed = {}) const;
+               std::span<const ir::Value> gradients, std::span<const std::vector<ir::Value>> slots,
+               ir::Value step, ir::Value rate_factor, ir::Value proceed = {}) const;
 
  protected:
   struct Update {
@@ -94,8 +95,8 @@ class Optimizer {
   std::shared_ptr<const Schedule> schedule_;
 };
 
-// An optimizer from a run file's [optimizer] table {class = "Adam", learning_rate = 0.001, ...} or a
-// name. Unknown classes and arguments are UserErrors with the nearest known name.
+// An optimizer from a run file's [optimizer] table {class = "Adam", learning_rate = 0.001, ...} or
+// a name. Unknown classes and arguments are UserErrors with the nearest known name.
 std::unique_ptr<Optimizer> OptimizerFromConfig(const Config& value);
 std::vector<std::string> OptimizerNames();
 

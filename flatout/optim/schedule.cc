@@ -57,9 +57,10 @@ struct PiecewiseConstantDecay : Schedule {
   }
   void Check() const {
     if (values.size() != boundaries.size() + 1) {
-      throw Invalid("PiecewiseConstantDecay: needs one value more than boundaries, found {} values "
-                    "and {} boundaries",
-                    values.size(), boundaries.size());
+      throw Invalid(
+          "PiecewiseConstantDecay: needs one value more than boundaries, found {} values "
+          "and {} boundaries",
+          values.size(), boundaries.size());
     }
     for (size_t i = 1; i < boundaries.size(); ++i) {
       if (boundaries[i] <= boundaries[i - 1]) {
@@ -157,8 +158,7 @@ struct CosineDecay : Schedule {
     const Value cosine = 0.5 * (1.0 + ir::Cos(share * std::numbers::pi));
     Value rate = peak * ((1.0 - alpha) * cosine + alpha);
     if (warmup > 0) {
-      const Value rising =
-          initial_learning_rate + (peak - initial_learning_rate) * (step / warmup);
+      const Value rising = initial_learning_rate + (peak - initial_learning_rate) * (step / warmup);
       rate = ir::Select(ir::Lt(step, warmup), rising, rate);
     }
     return rate;
@@ -216,9 +216,9 @@ ScheduleDef Def() {
 }
 
 std::span<const ScheduleDef> ScheduleTable() {
-  static const ScheduleDef table[] = {
-      Def<ExponentialDecay>(), Def<PiecewiseConstantDecay>(), Def<PolynomialDecay>(),
-      Def<InverseTimeDecay>(), Def<CosineDecay>(),            Def<CosineDecayRestarts>()};
+  static const ScheduleDef table[] = {Def<ExponentialDecay>(), Def<PiecewiseConstantDecay>(),
+                                      Def<PolynomialDecay>(),  Def<InverseTimeDecay>(),
+                                      Def<CosineDecay>(),      Def<CosineDecayRestarts>()};
   return table;
 }
 
@@ -243,12 +243,14 @@ std::shared_ptr<const Schedule> ScheduleFromConfig(const Config& value) {
     return ConstantSchedule(rate);
   }
   if (!value.is_table()) {
-    throw value.Complain(fmt::format("expected a number or a schedule such as {{class = "
-                                     "\"CosineDecay\", ...}}, found {}",
-                                     value.Describe()));
+    throw value.Complain(
+        fmt::format("expected a number or a schedule such as {{class = "
+                    "\"CosineDecay\", ...}}, found {}",
+                    value.Describe()));
   }
   const Config* type = value.Find("class");
-  if (type == nullptr) throw value.Complain("a schedule needs its class, for example \"CosineDecay\"");
+  if (type == nullptr)
+    throw value.Complain("a schedule needs its class, for example \"CosineDecay\"");
   for (const ScheduleDef& def : ScheduleTable()) {
     if (def.type == type->AsString()) return def.make(WithoutKey(value, "class"));
   }

@@ -1,5 +1,5 @@
-// Learning-rate schedules, with Keras's names, arguments and defaults, computed inside the step from
-// the count of updates applied so far.
+// Learning-rate schedules, with Keras's names, arguments and defaults, computed inside the step
+// from the count of updates applied so far.
 #pragma once
 
 #include <memory>
