@@ -405,5 +405,79 @@ TEST(DeviationsTest, RandomCropResizesWithoutTraining) {
   EXPECT_THAT(results[0].data, ElementsAre(2.5, 4.5));
 }
 
+struct SmallModel {
+  std::string toml;
+  std::vector<std::string> names;
+  std::vector<HostTensor> inputs;
+};
+
+HostTensor Integers(ir::DType dtype, ir::Dims dims, int64_t limit) {
+  HostTensor result{ir::Shape(dtype, std::move(dims)), {}};
+  for (int64_t i = 0; i < result.shape.size(); ++i) {
+    result.data.push_back(static_cast<double>(i * 7 % limit));
+  }
+  return result;
+}
+
+// Every built-in model, small, with padding: forward and all gradients are finite in every policy,
+// and close to float32's.
+TEST(BuiltinTest, TrainInEveryPolicy) {
+  const HostTensor image = Integers(ir::DType::kU8, {3, 8, 8, 3}, 256);
+  const std::vector<SmallModel> models = {
+      {"builtin = \"mlp\"\nunits = 6\ndropout = 0.2", {"x"}, {image}},
+      {"builtin = \"cnn\"\nfilters = [3, 4]\nunits = 5\ndropout = 0.2", {"x"}, {image}},
+      {"builtin = \"resnet18\"\nwidth = 2", {"x"}, {image}},
+      {"builtin = \"transformer\"\nvocabulary = 11\nwidth = 8\nheads = 2\nlayers = 1\n"
+       "dropout = 0.1\ntied = true",
+       {"x"},
+       {Integers(ir::DType::kI32, {3, 5}, 11)}},
+      {"builtin = \"dlrm\"\ntable_size = 9\nwidth = 4\nbottom_units = 3\ntop_units = 5",
+       {"dense", "sparse"},
+       {Ramp({3, 13}), Integers(ir::DType::kI32, {3, 2}, 9)}},
+  };
+  for (const SmallModel& one : models) {
+    const Config config = Config::ParseToml("[model]\n" + one.toml + "\n", "small.toml");
+    std::vector<ir::Shape> shapes;
+    for (const HostTensor& input : one.inputs) {
+      shapes.push_back(input.shape);
+      shapes.back().dims.erase(shapes.back().dims.begin());
+    }
+    const nn::Model model = nn::Model::FromConfig(*config.Find("model"), one.names, shapes);
+    double exact = 0;
+    for (const char* policy : {"float32", "mixed_bfloat16", "mixed_float16"}) {
+      Trace trace({.training = true, .policy = nn::Policy::Named(policy)});
+      trace.SetRandom(3, 0);
+      trace.context().SetRowWeights(trace.Input("rows", F32({3}, {1, 1, 0})));
+      std::vector<ir::Value> inputs, weights;
+      for (size_t i = 0; i < one.inputs.size(); ++i) {
+        inputs.push_back(trace.Input(one.names[i], one.inputs[i]));
+      }
+      for (const nn::Variable& variable : model.variables()) {
+        HostTensor value = Ramp(variable.shape.dims);
+        for (double& element : value.data) element = element * 0.3 + (variable.trainable ? 0 : 1);
+        const ir::Value weight = trace.Input(variable.path, value);
+        trace.context().Bind(variable.path, weight);
+        if (variable.trainable) weights.push_back(weight);
+      }
+      const ir::Value y = model.Call(trace.context(), inputs)[0];
+      EXPECT_EQ(y.dtype(), ir::DType::kF32);
+      const ir::Value loss = ir::ReduceMean(ir::Tanh(ir::SliceAxis(y, 0, 0, 2)));
+      std::vector<ir::Value> outputs = ir::Gradient(loss, weights);
+      for (const ir::Value gradient : outputs) EXPECT_EQ(gradient.dtype(), ir::DType::kF32);
+      outputs.push_back(loss);
+      for (const auto& [path, value] : trace.context().updates()) outputs.push_back(value);
+      const auto results = trace.Run(outputs);
+      for (const HostTensor& result : results) {
+        for (const double value : result.data) {
+          ASSERT_TRUE(std::isfinite(value)) << one.toml << " " << policy;
+        }
+      }
+      const double found = results[weights.size()].data[0];
+      if (exact == 0) exact = found;
+      EXPECT_NEAR(found, exact, 0.1) << one.toml << " " << policy;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace flatout::testing

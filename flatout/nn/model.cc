@@ -336,7 +336,8 @@ Model Model::FromConfig(const Config& table, const std::vector<std::string>& inp
     }
     return FromLayers(table, input_names, input_shapes);
   }
-  if (const Config* layers = table.Find("layers")) {
+  // A number of layers is an option of some built-in models.
+  if (const Config* layers = table.Find("layers"); layers != nullptr && layers->is_array()) {
     throw layers->Complain("a model has \"builtin\" or \"layers\", not both");
   }
   std::vector<std::string> names;

@@ -243,6 +243,13 @@ TEST(BuiltinTest, ParametersOfTheKnownModels) {
             8 * 100000 * 32 + 14 * 64 + 65 * 32 + (32 + 36 + 1) * 256 + 257);
 }
 
+TEST(BuiltinTest, LayersIsANumberOrAList) {
+  EXPECT_EQ(FromToml("[model]\nbuiltin = \"mlp\"\nlayers = 1\nunits = 4\n").parameters(),
+            785 * 4 + 50);
+  EXPECT_THAT(ErrorOf([] { FromToml("[model]\nbuiltin = \"mlp\"\nlayers = [{}]\n"); }),
+              HasSubstr("not both"));
+}
+
 TEST(BuiltinTest, DataThatDoesNotFitIsExplained) {
   EXPECT_THAT(ErrorOf([] {
                 FromToml("[model]\nbuiltin = \"transformer\"\n", {"x"},
