@@ -43,12 +43,12 @@ Verdict Judge(const RunFacts& facts) {
   }
   verdict.samples_per_second = static_cast<double>(facts.samples) / training;
   const double achieved = facts.flops_per_sample * static_cast<double>(facts.samples) / training;
-  if (facts.peak_flops) verdict.mfu = achieved / *facts.peak_flops;
+  if (facts.peak_flops && facts.flops_per_sample > 0) verdict.mfu = achieved / *facts.peak_flops;
 
   // The largest loss beside compute is the limit, if it is worth naming.
   Loss largest{Cause::kCompute, 0};
-  for (Cause cause : {Cause::kInput, Cause::kCopy, Cause::kCommunication, Cause::kCheckpoint,
-                      Cause::kHost}) {
+  for (Cause cause :
+       {Cause::kInput, Cause::kCopy, Cause::kCommunication, Cause::kCheckpoint, Cause::kHost}) {
     const double share = ledger.of(cause) / training;
     if (share > largest.share) largest = {cause, share};
   }
@@ -114,7 +114,9 @@ Verdict Judge(const RunFacts& facts) {
                          HumanCount(std::llround(*facts.ceiling_samples_per_second)));
   }
   lines.push_back(speed);
-  if (facts.peak_flops) {
+  if (facts.flops_per_sample <= 0) {
+    lines.push_back("MFU: not available, the FLOPs of a sample are not known");
+  } else if (verdict.mfu) {
     lines.push_back(fmt::format("MFU: {} ({} of {} dense {}, {} FLOPs per sample)",
                                 Percent(*verdict.mfu), Flops(achieved), Flops(*facts.peak_flops),
                                 facts.compute_dtype,
@@ -132,17 +134,18 @@ Verdict Judge(const RunFacts& facts) {
     }
     const double seconds = ledger.of(cause);
     if (seconds < 0.0005 * ledger.wall && cause != Cause::kInput) continue;
-    where += fmt::format(" {} {:.2f} s ({}),", Name(cause), seconds, Percent(seconds / ledger.wall));
+    where +=
+        fmt::format(" {} {:.2f} s ({}),", Name(cause), seconds, Percent(seconds / ledger.wall));
   }
   where.back() = ';';
   lines.push_back(where + fmt::format(" wall {:.2f} s", ledger.wall));
   if (largest.cause == Cause::kCompute) {
     lines.push_back(fmt::format("limit: compute. Next: {}", verdict.advice));
   } else {
-    lines.push_back(fmt::format(
-        "limit: {}{}, {} of the training time. Next: {}; predicted gain up to {:.2f}x",
-        verdict.limit, verdict.stage.empty() ? "" : " (" + verdict.stage + ")",
-        Percent(largest.share), verdict.advice, verdict.predicted_gain));
+    lines.push_back(
+        fmt::format("limit: {}{}, {} of the training time. Next: {}; predicted gain up to {:.2f}x",
+                    verdict.limit, verdict.stage.empty() ? "" : " (" + verdict.stage + ")",
+                    Percent(largest.share), verdict.advice, verdict.predicted_gain));
   }
   return verdict;
 }

@@ -1,0 +1,173 @@
+#include "flatout/watch/verdict.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+namespace flatout::watch {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string Text(const Verdict& verdict) {
+  return fmt::format("{}", fmt::join(verdict.lines, "\n"));
+}
+
+// A run of 100 steps of 10 rows with 60 s of compute and `seconds` of another cause.
+RunFacts Facts(Cause cause, double seconds) {
+  RunFacts facts;
+  facts.ledger.seconds[static_cast<int>(Cause::kStart)] = 1;
+  facts.ledger.seconds[static_cast<int>(Cause::kCompile)] = 2;
+  facts.ledger.seconds[static_cast<int>(Cause::kCompute)] = 60;
+  facts.ledger.seconds[static_cast<int>(cause)] += seconds;
+  facts.ledger.wall = facts.ledger.sum();
+  facts.steps = 100;
+  facts.launches = 100;
+  facts.samples = 1000;
+  facts.device_kind = "abacus";
+  facts.flops_per_sample = 3e9;
+  return facts;
+}
+
+TEST(VerdictTest, InputNamesTheStageAndTheWorkers) {
+  RunFacts facts = Facts(Cause::kInput, 40);
+  facts.read_seconds = 30;
+  facts.assemble_seconds = 10;
+  facts.cores = 8;
+  facts.input_workers = 1;
+  Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.limit, "input");
+  EXPECT_EQ(verdict.stage, "read");
+  EXPECT_THAT(verdict.advice, AllOf(HasSubstr("data.workers = 8"), HasSubstr("now 1")));
+  EXPECT_DOUBLE_EQ(verdict.full.value(), 0.6);
+  EXPECT_NEAR(verdict.predicted_gain, 1 / 0.6, 1e-9);
+  EXPECT_DOUBLE_EQ(verdict.samples_per_second.value(), 10);
+  EXPECT_THAT(Text(verdict), AllOf(HasSubstr("full: 60.0 %"),
+                                   HasSubstr("limit: input (read), 40.0 % of the training time"),
+                                   HasSubstr("up to 1.67x"), HasSubstr("10 samples/s")));
+  // The same loss in the other stage changes the name.
+  std::swap(facts.read_seconds, facts.assemble_seconds);
+  EXPECT_EQ(Judge(facts).stage, "assemble");
+  // More workers than cores would gain nothing: another advice.
+  facts.input_workers = 8;
+  verdict = Judge(facts);
+  EXPECT_THAT(verdict.advice, AllOf(HasSubstr("assemble stage cheaper"), HasSubstr("8 usable")));
+}
+
+TEST(VerdictTest, TheGainOfWorkersIsNoMoreThanTheirNumber) {
+  RunFacts facts = Facts(Cause::kInput, 940);
+  facts.cores = 4;
+  facts.input_workers = 2;
+  EXPECT_DOUBLE_EQ(Judge(facts).predicted_gain, 2);
+}
+
+TEST(VerdictTest, EveryOtherLimitHasItsAdvice) {
+  struct Case {
+    Cause cause;
+    const char* name;
+    const char* advice;
+  };
+  const Case cases[] = {{Cause::kCopy, "copy", "u8 instead of f32"},
+                        {Cause::kCommunication, "communication", "train.global_batch"},
+                        {Cause::kCheckpoint, "checkpoint", "checkpoint.every_steps"},
+                        {Cause::kHost, "host", "train.steps_per_launch (now 1"}};
+  for (const auto& [cause, name, advice] : cases) {
+    const Verdict verdict = Judge(Facts(cause, 20));
+    EXPECT_EQ(verdict.limit, name);
+    EXPECT_THAT(verdict.advice, HasSubstr(advice));
+    EXPECT_NEAR(verdict.predicted_gain, 80.0 / 60, 1e-9);
+    EXPECT_THAT(Text(verdict), AllOf(HasSubstr(fmt::format("limit: {}, 25.0 %", name)),
+                                     HasSubstr("up to 1.33x"), HasSubstr("full: 75.0 %")));
+  }
+}
+
+TEST(VerdictTest, HostTimeWithLongLaunchesIsTheLogs) {
+  RunFacts facts = Facts(Cause::kHost, 20);
+  facts.launches = 1;
+  facts.steps_per_launch = 100;
+  EXPECT_THAT(Judge(facts).advice, HasSubstr("watch.log_seconds"));
+}
+
+TEST(VerdictTest, ComputeIsTheLimitWhenNothingElseIsWorthNaming) {
+  RunFacts facts = Facts(Cause::kInput, 0.5);
+  Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.limit, "compute");
+  EXPECT_EQ(verdict.predicted_gain, 1);
+  EXPECT_THAT(verdict.advice, HasSubstr("GPU"));
+  EXPECT_THAT(Text(verdict), AllOf(HasSubstr("limit: compute. Next:"), Not(HasSubstr("gain"))));
+  facts.device_is_cpu = false;
+  EXPECT_THAT(Judge(facts).advice, HasSubstr("mixed_bfloat16"));
+  facts.compute_dtype = "bf16";
+  EXPECT_THAT(Judge(facts).advice, HasSubstr("global_batch"));
+}
+
+TEST(VerdictTest, TheLargestLossIsTheLimit) {
+  RunFacts facts = Facts(Cause::kInput, 10);
+  facts.ledger.seconds[static_cast<int>(Cause::kCheckpoint)] = 11;
+  EXPECT_EQ(Judge(facts).limit, "checkpoint");
+  facts.ledger.seconds[static_cast<int>(Cause::kInput)] = 12;
+  EXPECT_EQ(Judge(facts).limit, "input");
+}
+
+TEST(VerdictTest, AlmostFullIsNotShownAsFull) {
+  // 99.96 %.
+  RunFacts facts = Facts(Cause::kHost, 60 * 0.0004 / 0.9996);
+  ASSERT_NEAR(facts.ledger.full().value(), 0.9996, 1e-12);
+  EXPECT_THAT(Text(Judge(facts)), AllOf(HasSubstr("full: 99.9 %"), Not(HasSubstr("100.0"))));
+  EXPECT_THAT(Text(Judge(Facts(Cause::kHost, 0))), HasSubstr("full: 100.0 %"));
+}
+
+TEST(VerdictTest, UnknownMfuIsSaidToBeUnknown) {
+  RunFacts facts = Facts(Cause::kHost, 0);
+  Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.mfu, std::nullopt);
+  EXPECT_THAT(Text(verdict), AllOf(HasSubstr("MFU: not available"), HasSubstr("\"abacus\""),
+                                   HasSubstr("50.0 GFLOP/s"), Not(HasSubstr("MFU: 0"))));
+  facts.peak_flops = 1e12;
+  verdict = Judge(facts);
+  EXPECT_DOUBLE_EQ(verdict.mfu.value(), 0.05);
+  EXPECT_THAT(Text(verdict),
+              AllOf(HasSubstr("MFU: 5.0 %"), HasSubstr("50.0 GFLOP/s of 1.00 TFLOP/s"),
+                    HasSubstr("dense float32"), HasSubstr("3,000,000,000 FLOPs")));
+  // Known peak, unknown work.
+  facts.flops_per_sample = 0;
+  verdict = Judge(facts);
+  EXPECT_EQ(verdict.mfu, std::nullopt);
+  EXPECT_THAT(Text(verdict), AllOf(HasSubstr("MFU: not available"), Not(HasSubstr("0.0 GFLOP"))));
+}
+
+TEST(VerdictTest, WithoutAStepNothingIsClaimed) {
+  RunFacts facts;
+  facts.ledger.seconds[0] = facts.ledger.wall = 3;
+  const Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.full, std::nullopt);
+  EXPECT_EQ(verdict.samples_per_second, std::nullopt);
+  EXPECT_EQ(verdict.mfu, std::nullopt);
+  EXPECT_EQ(verdict.limit, "unknown");
+  EXPECT_THAT(Text(verdict), AllOf(HasSubstr("full: not available"), Not(HasSubstr("%"))));
+}
+
+TEST(VerdictTest, TheCeilingIsShownWhereItWasMeasured) {
+  RunFacts facts = Facts(Cause::kInput, 60);
+  EXPECT_THAT(Text(Judge(facts)), Not(HasSubstr("the device alone")));
+  facts.ceiling_samples_per_second = 16;
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("fed from memory, does 16 samples/s"));
+}
+
+TEST(VerdictTest, CommunicationInsideTheStepIsNotZero) {
+  RunFacts facts = Facts(Cause::kHost, 1);
+  facts.devices = 2;
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("communication not measured (inside compute)"));
+}
+
+TEST(VerdictTest, TheTimeLineNamesWhatCounts) {
+  const std::string text = Text(Judge(Facts(Cause::kInput, 37)));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("start 1.00 s (1.0 %)"), HasSubstr("compile 2.00 s (2.0 %)"),
+                    HasSubstr("input 37.00 s (37.0 %)"), HasSubstr("compute 60.00 s (60.0 %)"),
+                    HasSubstr("wall 100.00 s"), Not(HasSubstr("copy"))));
+}
+
+}  // namespace
+}  // namespace flatout::watch
