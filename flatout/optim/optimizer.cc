@@ -23,7 +23,7 @@ Optimizer::Optimizer(std::string type, CommonOptions common, double default_lear
     if (limit && !(*limit > 0))
       throw Invalid("{}: a clip limit must be positive, found {}", type_, *limit);
   }
-  if (common_.weight_decay && *common_.weight_decay < 0) {
+  if (common_.weight_decay && !(*common_.weight_decay >= 0)) {
     throw Invalid("{}: weight_decay must not be negative, found {}", type_, *common_.weight_decay);
   }
   if (common_.use_ema && !(common_.ema_momentum >= 0 && common_.ema_momentum <= 1)) {
@@ -121,7 +121,8 @@ Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variable
     }
     if (proceed) {
       if (!guarded) update.value = ir::Select(proceed, update.value, values[i]);
-      for (size_t s = 0; s < update.slots.size(); ++s) {
+      const size_t own = update.slots.size() - (common_.use_ema ? 1 : 0);
+      for (size_t s = update.slots_guarded ? own : 0; s < update.slots.size(); ++s) {
         update.slots[s] = ir::Select(proceed, update.slots[s], slots[i][s]);
       }
     }
@@ -192,7 +193,7 @@ struct SgdOptions {
       return;
     }
     const Value scaled = u.gradient * u.rate;
-    const Value m = u.slots[0] * momentum - scaled;
+    const Value m = u.Keep(u.slots[0] * momentum - scaled, u.slots[0]);
     u.slots[0] = m;
     u.value = nesterov ? u.value + m * momentum - scaled : u.value + m;
   }
@@ -219,6 +220,7 @@ struct AdamOptions {
   void Check() const {
     RequireUnit("Adam", "beta_1", beta_1);
     RequireUnit("Adam", "beta_2", beta_2);
+    RequireNotNegative("Adam", "epsilon", epsilon);
   }
   std::vector<Slot> Slots(const nn::Variable& variable) const {
     std::vector<Slot> slots = {Like(variable, "momentum"), Like(variable, "velocity")};
@@ -228,11 +230,11 @@ struct AdamOptions {
   template <class Update>
   void Step(Update& u) const {
     const Value alpha = u.rate * ir::Sqrt(1.0 - PowT(u.t, beta_2)) / (1.0 - PowT(u.t, beta_1));
-    const Value m = Toward(u.slots[0], u.gradient, 1 - beta_1);
-    Value v = Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2);
+    const Value m = u.Keep(Toward(u.slots[0], u.gradient, 1 - beta_1), u.slots[0]);
+    Value v = u.Keep(Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2), u.slots[1]);
     u.slots[0] = m;
     u.slots[1] = v;
-    if (amsgrad) u.slots[2] = v = ir::Max(u.slots[2], v);
+    if (amsgrad) u.slots[2] = v = u.Keep(ir::Max(u.slots[2], v), u.slots[2]);
     u.value = u.value - (m * alpha) / (ir::Sqrt(v) + epsilon);
   }
 };
@@ -258,6 +260,7 @@ struct AdamaxOptions {
   void Check() const {
     RequireUnit("Adamax", "beta_1", beta_1);
     RequireUnit("Adamax", "beta_2", beta_2);
+    RequireNotNegative("Adamax", "epsilon", epsilon);
   }
   std::vector<Slot> Slots(const nn::Variable& variable) const {
     return {Like(variable, "momentum"), Like(variable, "norm")};
@@ -287,6 +290,7 @@ struct NadamOptions {
   void Check() const {
     RequireUnit("Nadam", "beta_1", beta_1);
     RequireUnit("Nadam", "beta_2", beta_2);
+    RequireNotNegative("Nadam", "epsilon", epsilon);
   }
   std::vector<Slot> Slots(const nn::Variable& variable) const {
     return {Like(variable, "momentum"),
@@ -324,14 +328,15 @@ struct LambOptions {
   void Check() const {
     RequireUnit("Lamb", "beta_1", beta_1);
     RequireUnit("Lamb", "beta_2", beta_2);
+    RequireNotNegative("Lamb", "epsilon", epsilon);
   }
   std::vector<Slot> Slots(const nn::Variable& variable) const {
     return {Like(variable, "momentum"), Like(variable, "velocity")};
   }
   template <class Update>
   void Step(Update& u) const {
-    const Value m = Toward(u.slots[0], u.gradient, 1 - beta_1);
-    const Value v = Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2);
+    const Value m = u.Keep(Toward(u.slots[0], u.gradient, 1 - beta_1), u.slots[0]);
+    const Value v = u.Keep(Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2), u.slots[1]);
     u.slots = {m, v};
     const Value direction =
         (m / (1.0 - PowT(u.t, beta_1))) / (ir::Sqrt(v / (1.0 - PowT(u.t, beta_2))) + epsilon);
@@ -393,6 +398,7 @@ struct RmspropOptions {
   void Check() const {
     RequireUnit("RMSprop", "rho", rho);
     RequireUnit("RMSprop", "momentum", momentum);
+    RequireNotNegative("RMSprop", "epsilon", epsilon);
   }
   std::vector<Slot> Slots(const nn::Variable& variable) const {
     std::vector<Slot> slots = {Like(variable, "velocity")};
@@ -435,6 +441,7 @@ struct AdagradOptions {
   }
   void Check() const {
     RequireNotNegative("Adagrad", "initial_accumulator_value", initial_accumulator_value);
+    RequireNotNegative("Adagrad", "epsilon", epsilon);
   }
   std::vector<Slot> Slots(const nn::Variable& variable) const {
     return {Like(variable, "accumulator", initial_accumulator_value)};
@@ -507,7 +514,10 @@ struct AdadeltaOptions {
     v("epsilon", epsilon);
     common.Visit(v);
   }
-  void Check() const { RequireUnit("Adadelta", "rho", rho); }
+  void Check() const {
+    RequireUnit("Adadelta", "rho", rho);
+    RequireNotNegative("Adadelta", "epsilon", epsilon);
+  }
   std::vector<Slot> Slots(const nn::Variable& variable) const {
     return {Like(variable, "accumulated_grad"), Like(variable, "accumulated_delta")};
   }

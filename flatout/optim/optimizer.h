@@ -84,6 +84,15 @@ class Optimizer {
     ir::Value t;                   // f32 scalar: number of this update, from 1
     ir::Value proceed;             // pred scalar or none
     bool guarded = false;          // out: Step has seen to `proceed` itself
+    bool slots_guarded = false;    // out: and for the slots (all of them through Keep)
+
+    // The new value of a slot under `proceed`. Steps that go on with the kept value leave the
+    // compiler one reader of the old one, which it can then overwrite in place; reading the
+    // unguarded value makes it compute that twice, from a copy of the old.
+    ir::Value Keep(ir::Value next, ir::Value old) {
+      slots_guarded = true;
+      return proceed ? ir::Select(proceed, next, old) : next;
+    }
   };
   virtual std::vector<Slot> OwnSlots(const nn::Variable& variable) const = 0;
   // Replaces update.value and update.slots.
