@@ -65,7 +65,9 @@ struct TrainOptions {
   uint64_t seed = 0;
   std::string precision = "float32";
   Config steps_per_launch = Config(std::string("auto"));
-  Config loss = Config(std::string("sparse_categorical_crossentropy_from_logits"));
+  // Keras's classes and arguments; by default the models' outputs are logits of integer classes.
+  Config loss = Config::Table({{"class", Config(std::string("SparseCategoricalCrossentropy"))},
+                               {"from_logits", Config(true)}});
   std::vector<Config> metrics;
   std::string target;               // the data field to predict; empty: the last one
   std::vector<std::string> inputs;  // the fields the model takes, in order; empty: all others

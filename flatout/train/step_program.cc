@@ -40,16 +40,14 @@ struct Forward {
   std::vector<std::vector<Value>> metric_sums;
 };
 
-Value Penalty(nn::Context& ctx, const nn::Model& model, bool training) {
+Value Penalty(nn::Context& ctx, const nn::Model& model) {
   Value total;
   const auto add = [&](Value value) { total = total ? total + value : value; };
   for (const Value& loss : ctx.losses()) add(ir::Convert(loss, DType::kF32));
-  if (!training) return total;
   for (const nn::Variable& variable : model.variables()) {
     const nn::Regularizer& regularizer = variable.regularizer;
     const Value weight = ctx.Lookup(variable.path);
-    if (regularizer.l1 != 0) add(ir::ReduceSum(ir::Abs(weight)) * regularizer.l1);
-    if (regularizer.l2 != 0) add(ir::ReduceSum(ir::Square(weight)) * regularizer.l2);
+    if (!regularizer.empty()) add(nn::Penalty(regularizer, weight));
   }
   return total;
 }
@@ -64,11 +62,10 @@ Forward RunForward(const StepSpec& spec, nn::Context& ctx, std::span<const Value
   const Value target = fields[spec.target_field];
   {
     const ir::Scope scope(ctx.graph(), "loss");
-    const Value values = WithContext("loss " + spec.loss->name(), [&] {
-      return spec.loss->Call(target, forward.outputs[0]);
-    });
-    std::tie(forward.loss_sum, forward.weight_sum) = nn::WeightedSum(values, weight);
-    forward.penalty = Penalty(ctx, *spec.model, ctx.training());
+    std::tie(forward.loss_sum, forward.weight_sum) =
+        WithContext("loss " + spec.loss->name(),
+                    [&] { return spec.loss->Sums(target, forward.outputs[0], weight); });
+    forward.penalty = Penalty(ctx, *spec.model);
   }
   for (const nn::Metric* metric : spec.metrics) {
     const ir::Scope scope(ctx.graph(), "metric " + metric->name());
@@ -131,6 +128,23 @@ struct TrainStep {
   Value loss_sum, weight_sum;
   std::vector<Value> metric_sums;
 };
+
+// True, once all of `values` exist. The gradient with respect to a layer's input reads the layer's
+// weights, and nothing but the dependency made here says that it does so before they are updated;
+// without it XLA updates them from a copy, in every step.
+Value TrueAfter(std::span<const Value> values) {
+  std::vector<Value> first;
+  for (Value value : values) {
+    // Of an embedding's gradient only the rows exist; the table of zeros around them never should.
+    if (const auto rows = ir::MatchScatterAddIntoZeros(value)) value = rows->updates;
+    const ir::Dims ones(value.rank(), 1);
+    first.push_back(
+        ir::Reshape(ir::Slice(value, ir::Dims(value.rank(), 0), ones, ones), {1}));
+  }
+  // No absolute value is below -1, not even NaN's; compilers don't see that far.
+  const Value least = ir::ReduceMin(ir::Abs(ir::Concatenate(first, 0)));
+  return ir::Not(ir::Compare(least, ir::ScalarLike(least, -1), ir::Comparison::kLt));
+}
 
 TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& layout,
                        ir::Graph& graph, std::span<const Value> state,
@@ -198,9 +212,10 @@ TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& lay
   }
 
   // Once a loss was not finite nothing is updated any more.
-  const Value proceed =
-      ir::And(ir::IsFinite(result.loss), ir::Compare(halted, ir::ScalarLike(halted, 0),
-                                                     ir::Comparison::kEq));
+  const Value proceed = ir::And(
+      ir::And(ir::IsFinite(result.loss),
+              ir::Compare(halted, ir::ScalarLike(halted, 0), ir::Comparison::kEq)),
+      TrueAfter(gradients));
 
   std::map<std::string, std::vector<Value>> slots_of;
   for (size_t i = num_variables; i < step_index; ++i) {
@@ -235,7 +250,8 @@ TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& lay
   result.state.push_back(step + ir::Select(proceed, one, zero));
   result.state.push_back(ir::Select(proceed, halted, one));
   result.rate = update.learning_rate;
-  result.loss_sum = loss_sum;
+  // What an epoch reports is the mean with regularization, as in Keras.
+  result.loss_sum = penalty ? result.loss * weight_sum : loss_sum;
   result.weight_sum = weight_sum;
   result.metric_sums = std::move(metric_sums);
   return result;
@@ -419,10 +435,13 @@ Program BuildEvaluateProgram(const StepSpec& spec) {
         ctx.SetRandom(ir::MakeKey(body, spec.seed), Value());
         const Forward forward = RunForward(spec, ctx, fields, weight);
         std::vector<Value> next;
+        const Value loss_sum = forward.penalty
+                                   ? forward.loss_sum + forward.penalty * forward.weight_sum
+                                   : forward.loss_sum;
         // A replica or step without real rows has no mean; its loss is reported as zero.
-        const Value mean = forward.loss_sum / ir::Max(forward.weight_sum, 1.0);
-        next.push_back(ir::DynamicUpdateIndex(now[0], mean, i));
-        next.push_back(now[1] + forward.loss_sum);
+        next.push_back(
+            ir::DynamicUpdateIndex(now[0], loss_sum / ir::Max(forward.weight_sum, 1.0), i));
+        next.push_back(now[1] + loss_sum);
         next.push_back(now[2] + forward.weight_sum);
         size_t at = 3;
         for (const auto& sums : forward.metric_sums) {
@@ -475,9 +494,10 @@ DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec) {
   program.graph = std::make_unique<ir::Graph>("diagnosis");
   ir::Graph& graph = *program.graph;
   std::vector<Value> finite;
-  const auto check = [&](std::string name, Value value) {
+  const auto check = [&](const std::string& name, Value value, bool in_data = false) {
     if (!ir::IsFloat(value.dtype())) return;
-    program.names.push_back(std::move(name));
+    program.names.push_back("the first that is not finite is " + name);
+    program.in_data.push_back(in_data);
     finite.push_back(ir::Reduce(ir::Reduction::kAnd, ir::IsFinite(value)));
   };
 
@@ -497,7 +517,7 @@ DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec) {
   std::vector<Value> fields;
   for (size_t i = 0; i < spec.field_shapes.size(); ++i) {
     fields.push_back(graph.AddParameter(spec.field_shapes[i], spec.field_names[i]));
-    check("the input field " + spec.field_names[i], fields.back());
+    check("the data's field " + spec.field_names[i], fields.back(), true);
   }
   const Value weight = graph.AddParameter(Shape(DType::kF32, {BatchRows(spec)}), "weight");
   ctx.SetRowWeights(weight);
@@ -520,8 +540,20 @@ DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec) {
     }
   }
   for (const auto& [layer, value] : layers) check("the output of layer " + layer, value);
-  const Value mean = forward.loss_sum / forward.weight_sum;
+  // A replica may hold padding only.
+  const Value mean = forward.loss_sum / ir::Max(forward.weight_sum, 1e-30);
   const Value loss = forward.penalty ? mean + forward.penalty : mean;
+  const Value target = fields[spec.target_field];
+  if (spec.loss->name().starts_with("sparse") && ir::IsInteger(target.dtype())) {
+    // Losses give NaN for a class that the outputs do not have.
+    const int64_t classes = forward.outputs[0].dim(-1);
+    const Value index = ir::Convert(target, DType::kI32);
+    const Value known = ir::And(ir::Ge(index, 0), ir::Lt(index, static_cast<double>(classes)));
+    program.names.push_back(fmt::format("the data's field {} holds a class outside 0 to {}",
+                                        spec.field_names[spec.target_field], classes - 1));
+    program.in_data.push_back(true);
+    finite.push_back(ir::Or(ir::Reduce(ir::Reduction::kAnd, known), ir::IsFinite(loss)));
+  }
   check("the loss " + spec.loss->name(), loss);
   const std::vector<Value> gradients = ir::Gradient(loss, weights);
   for (size_t i = 0; i < gradients.size(); ++i) {

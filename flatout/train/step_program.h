@@ -57,7 +57,7 @@ std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimi
 struct ResultLayout {
   int losses = 0;     // result index: f32[K], mean loss of each step, regularization included
   int rates = 0;      // f32[K], learning rates used; training only
-  int loss_sum = 0;   // f32 scalar: sum of weighted losses (without regularization)
+  int loss_sum = 0;   // f32 scalar: sum of weighted losses, regularization included
   int weight_sum = 0; // f32 scalar
   // First result and number of results of each metric's Sums.
   std::vector<std::pair<int, int>> metrics;
@@ -81,11 +81,13 @@ Program BuildEvaluateProgram(const StepSpec& spec);
 Program BuildPredictProgram(const StepSpec& spec);
 
 // For a step whose loss was not finite: one step without update. Arguments: the variables, the step
-// counter i32, fields [B, ...], weight f32[B]. Results: pred scalars, in the order of `names`: true
-// where all is finite.
+// counter i32, fields [B, ...], weight f32[B]. Results: pred scalars, in the order of `names`: false
+// where the name says what is wrong.
 struct DiagnosisProgram {
   std::unique_ptr<ir::Graph> graph;
-  std::vector<std::string> names;  // "the weight dense/kernel", "the output of layer dense", ...
+  // "the weight dense/kernel is not finite", "the output of layer dense is not finite", ...
+  std::vector<std::string> names;
+  std::vector<bool> in_data;  // it is the data's fault
 };
 DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec);
 

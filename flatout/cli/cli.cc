@@ -1,0 +1,103 @@
+#include "flatout/cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "flatout/base/config.h"
+#include "flatout/base/error.h"
+#include "flatout/base/log.h"
+#include "flatout/cli/command.h"
+
+namespace flatout::cli {
+namespace {
+
+constexpr const char* kVersion = "flatout 0.1.0";
+
+void PrintError(const std::string& message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "flatout: %s\n", message.c_str());
+}
+
+// What is wrong with the command line, with the nearest command or option, and where help is.
+std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (chosen.empty()) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands(nullptr)) {
+      names.push_back(command->get_name());
+    }
+    for (const std::string& word : app.remaining()) {
+      if (word.starts_with("-")) continue;
+      return fmt::format("there is no command \"{}\"{}; known are {}; see flatout --help", word,
+                         DidYouMean(word, names), fmt::join(names, ", "));
+    }
+  }
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const std::string help =
+      chosen.empty() ? "flatout --help" : "flatout " + command.get_name() + " --help";
+  std::vector<std::string> options;
+  for (const CLI::App* owner : {&command, &app}) {
+    for (const CLI::Option* option : owner->get_options()) {
+      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+    }
+  }
+  for (const std::string& word : app.remaining(true)) {
+    if (!word.starts_with("-")) continue;
+    const std::string name = word.substr(0, word.find('='));
+    return fmt::format("there is no option {}{}; see {}", name, DidYouMean(name, options), help);
+  }
+  return fmt::format("{}; see {}", error.what(), help);
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  CLI::App app(
+      "Flatout trains deep models and says how full the device ran.\n"
+      "Start with: flatout train examples/fashion_mnist/cnn.toml");
+  app.name("flatout");
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  std::string log_level;
+  app.add_option("--log", log_level, "Log level: debug, info, warning, error, off");
+  Run run;
+  AddTrain(app, &run);
+  AddEvaluate(app, &run);
+  AddPredict(app, &run);
+  AddDevices(app, &run);
+  AddModels(app, &run);
+  AddDoctor(app, &run);
+  try {
+    app.parse(argc, argv);
+    if (!log_level.empty()) SetLogLevel(ParseLogLevel(log_level));
+    const int code = run();
+    if (std::fflush(stdout) != 0) {
+      PrintError("standard output could not be written");
+      return kExitUsage;
+    }
+    return code;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    PrintError(Explain(app, error));
+    return kExitUsage;
+  } catch (const Error& error) {
+    PrintError(error.what());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    PrintError(
+        "out of memory on the host; a smaller train.global_batch or data.prefetch_memory "
+        "needs less");
+    return kExitOutOfMemory;
+  } catch (const std::exception& error) {
+    PrintError(InternalError(error.what()).what());
+    return kExitInternal;
+  }
+}
+
+}  // namespace flatout::cli

@@ -1,0 +1,22 @@
+// What cli.cc needs of each subcommand.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace flatout::cli {
+
+// Adds the subcommand to the parser; what it should do when chosen is stored in *run, which returns
+// the exit code.
+using Run = std::function<int()>;
+void AddTrain(CLI::App& app, Run* run);     // train.cc
+void AddEvaluate(CLI::App& app, Run* run);  // evaluate.cc
+void AddPredict(CLI::App& app, Run* run);   // evaluate.cc
+void AddDevices(CLI::App& app, Run* run);   // devices.cc
+void AddModels(CLI::App& app, Run* run);    // models.cc
+void AddDoctor(CLI::App& app, Run* run);    // doctor.cc
+
+}  // namespace flatout::cli

@@ -1,0 +1,79 @@
+// flatout train: from a run file to trained weights and a verdict.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "flatout/base/error.h"
+#include "flatout/base/text.h"
+#include "flatout/cli/command.h"
+#include "flatout/cli/console.h"
+#include "flatout/cli/session.h"
+#include "flatout/cli/signals.h"
+#include "flatout/data/source.h"
+
+namespace flatout::cli {
+namespace {
+
+struct Options {
+  std::string run_file;
+  std::vector<std::string> assignments;
+  std::string run_dir;
+  bool overwrite = false;
+};
+
+void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
+                 const train::RunFolder& folder) {
+  if (result.test) {
+    std::string line = fmt::format("test on {} rows:", HumanCount(result.test->rows));
+    for (const auto& [name, value] : result.test->All()) {
+      line += fmt::format(" {} {:.4f}", name, value);
+    }
+    std::printf("%s\n", line.c_str());
+    if (const auto best = test->best_score()) {
+      std::printf("the best that any model can reach on it: log loss %.4f, AUC %.4f\n",
+                  best->log_loss, best->auc);
+    }
+  }
+  if (result.stopped) {
+    std::printf("stopped on request after %lld steps; the weights are kept\n",
+                static_cast<long long>(result.steps));
+  }
+  std::printf("\nIs the device running full?\n");
+  for (const std::string& line : result.verdict.lines) std::printf("  %s\n", line.c_str());
+  std::printf("kept in %s: run.toml, metrics.jsonl, summary.json, weights.safetensors\n",
+              folder.path().c_str());
+}
+
+int Train(const Options& options) {
+  const train::RunConfig config = train::LoadRunConfig(options.run_file, options.assignments);
+  // Everything that can be wrong is found before the run folder is made.
+  Session session = MakeSession(config);
+  train::RunFolder folder(
+      options.run_dir.empty() ? train::RunFolder::NewPath(config.name) : options.run_dir,
+      options.overwrite);
+  const auto console = MakeConsole(config.watch.progress);
+  const train::FitResult result = session.trainer->Fit(&folder, console.get(), StopFlag());
+  PrintResult(result, session.sources.test, folder);
+  return result.stopped ? kExitPreempted : kExitDone;
+}
+
+}  // namespace
+
+void AddTrain(CLI::App& app, Run* run) {
+  CLI::App* command = app.add_subcommand("train", "Train the model that a run file describes");
+  auto options = std::make_shared<Options>();
+  command->add_option("run_file", options->run_file, "Run file (TOML), for example "
+                                                     "examples/fashion_mnist/cnn.toml")
+      ->required();
+  command->add_option("--set", options->assignments,
+                      "Change a key of the run file: --set train.epochs=3 (may be repeated)")
+      ->take_all();
+  command->add_option("--run-dir", options->run_dir,
+                      "Folder for what the run leaves behind (default: runs/<name of the run file>)");
+  command->add_flag("--overwrite", options->overwrite, "Replace a run that --run-dir holds already");
+  command->footer(
+      "Exit codes: 0 done, 2 bad arguments or run file, 3 bad data, 4 out of memory,\n"
+      "6 stopped by a signal with the weights kept, 70 a fault in Flatout.");
+  command->callback([options, run] { *run = [options] { return Train(*options); }; });
+}
+
+}  // namespace flatout::cli

@@ -1,0 +1,128 @@
+#include "flatout/train/run_config.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include "flatout/base/error.h"
+#include "flatout/nn/context.h"
+
+namespace flatout::train {
+namespace {
+
+void RequireAtLeast(const Config& table, std::string_view key, int64_t value, int64_t least) {
+  if (value >= least) return;
+  const Config* entry = table.Find(key);
+  const std::string message = fmt::format("must be at least {}, found {}", least, value);
+  if (entry != nullptr) throw entry->Complain(message);
+  throw Invalid("{} {}", key, message);
+}
+
+void CheckMode(const Config& table, const std::string& mode) {
+  if (mode == "auto" || mode == "min" || mode == "max") return;
+  const Config* entry = table.Find("mode");
+  const std::string message =
+      fmt::format("mode must be \"auto\", \"min\" or \"max\", found \"{}\"", mode);
+  throw entry == nullptr ? table.Complain(message) : entry->Complain(message);
+}
+
+void CheckTrain(const Config& table, const TrainOptions& options) {
+  RequireAtLeast(table, "epochs", options.epochs, 1);
+  RequireAtLeast(table, "global_batch", options.global_batch, 1);
+  if (options.max_steps) RequireAtLeast(table, "max_steps", *options.max_steps, 1);
+  RequireAtLeast(table, "evaluate_every", options.evaluate_every, 0);
+  const Config& devices = options.devices;
+  if (devices.is_string() ? devices.AsString() != "all" : devices.AsInt() < 1) {
+    throw devices.Complain(
+        fmt::format("must be a number of devices from 1 on, or \"all\"; found {}",
+                    devices.Describe()));
+  }
+  const Config& launch = options.steps_per_launch;
+  if (launch.is_string() ? launch.AsString() != "auto" : launch.AsInt() < 1) {
+    throw launch.Complain(
+        fmt::format("must be a number of steps from 1 on, or \"auto\"; found {}",
+                    launch.Describe()));
+  }
+  if (const Config* precision = table.Find("precision")) {
+    WithContext(precision->place().ToString(), [&] { nn::Policy::Named(options.precision); });
+  }
+}
+
+Config TableOrEmpty(FieldReader& reader, std::string_view key) {
+  const Config* table = reader.Take(key);
+  if (table == nullptr) return Config::Table();
+  if (!table->is_table()) {
+    throw table->Complain(fmt::format("expected a table [{}], found {}", key, table->Describe()));
+  }
+  return *table;
+}
+
+}  // namespace
+
+void ReadConfig(const Config& value, EarlyStopping& field) {
+  ReadOptions(value, "early_stopping", field);
+  CheckMode(value, field.mode);
+  RequireAtLeast(value, "patience", field.patience, 0);
+}
+
+void ReadConfig(const Config& value, ReduceLrOnPlateau& field) {
+  ReadOptions(value, "reduce_lr_on_plateau", field);
+  CheckMode(value, field.mode);
+  RequireAtLeast(value, "patience", field.patience, 0);
+  if (!(field.factor > 0 && field.factor < 1)) {
+    throw value.Complain(fmt::format("factor must lie between 0 and 1, found {}", field.factor));
+  }
+}
+
+RunConfig ReadRunConfig(Config tree, std::string name) {
+  RunConfig config;
+  config.name = std::move(name);
+  config.tree = std::move(tree);
+  FieldReader reader(config.tree, "run file");
+  const Config* model = reader.Take("model");
+  const Config* data = reader.Take("data");
+  const Config train = TableOrEmpty(reader, "train");
+  const Config checkpoint = TableOrEmpty(reader, "checkpoint");
+  const Config watch = TableOrEmpty(reader, "watch");
+  reader("optimizer", config.optimizer);
+  reader.Finish();
+  if (data == nullptr || !data->is_table()) {
+    throw config.tree.Complain("a run file needs a table [data], for example [data] source = "
+                               "\"fashion_mnist\"");
+  }
+  if (model == nullptr || !model->is_table()) {
+    throw config.tree.Complain("a run file needs a table [model], for example [model] builtin = "
+                               "\"mlp\"");
+  }
+  config.model = *model;
+  config.data = *data;
+  config.pipeline = data::ReadPipelineOptions(config.data);
+  ReadOptions(train, "[train]", config.train);
+  CheckTrain(train, config.train);
+  ReadOptions(checkpoint, "[checkpoint]", config.checkpoint);
+  RequireAtLeast(checkpoint, "every_steps", config.checkpoint.every_steps, 0);
+  CheckMode(checkpoint, config.checkpoint.mode);
+  ReadOptions(watch, "[watch]", config.watch);
+  if (!(config.watch.log_seconds > 0)) {
+    throw watch.Complain(
+        fmt::format("log_seconds must be positive, found {}", config.watch.log_seconds));
+  }
+  const std::string& progress = config.watch.progress;
+  if (progress != "auto" && progress != "bar" && progress != "plain" && progress != "none") {
+    throw watch.Find("progress")
+        ->Complain("must be \"auto\", \"bar\", \"plain\" or \"none\", found \"" + progress + "\"");
+  }
+  return config;
+}
+
+RunConfig LoadRunConfig(const std::string& path, const std::vector<std::string>& assignments) {
+  Config tree = Config::LoadToml(path);
+  for (const std::string& assignment : assignments) tree.SetFromArgument(assignment);
+  return ReadRunConfig(std::move(tree), std::filesystem::path(path).stem().string());
+}
+
+Sources OpenSources(const Config& data_table) {
+  return {data::OpenSource(data_table, "train"), data::OpenSource(data_table, "validation"),
+          data::OpenSource(data_table, "test")};
+}
+
+}  // namespace flatout::train

@@ -1,0 +1,118 @@
+#include "flatout/train/run_folder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "flatout/base/error.h"
+#include "flatout/base/file.h"
+#include "flatout/base/log.h"
+
+namespace flatout::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFiles[] = {"run.toml", "metrics.jsonl", "summary.json",
+                                  "weights.safetensors", "best.safetensors"};
+
+Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json Optional(const std::optional<double>& value) { return value ? Number(*value) : Json(nullptr); }
+
+}  // namespace
+
+RunFolder::RunFolder(std::string path, bool overwrite) : path_(std::move(path)) {
+  for (const char* name : kFiles) {
+    if (!FileExists(File(name))) continue;
+    if (!overwrite) {
+      throw UserError(Code::kAlreadyExists,
+                      fmt::format("{} holds a run already; choose another --run-dir, or replace that "
+                                  "run with --overwrite",
+                                  path_));
+    }
+    std::error_code ignored;
+    std::filesystem::remove(File(name), ignored);
+  }
+  MakeDirs(path_);
+}
+
+std::string RunFolder::NewPath(const std::string& name) {
+  std::string path = "runs/" + name;
+  for (int i = 2; FileExists(path); ++i) path = fmt::format("runs/{}-{}", name, i);
+  return path;
+}
+
+void RunFolder::WriteRunFile(const Config& tree) {
+  AtomicWriteFile(File("run.toml"), tree.ToToml());
+}
+
+void RunFolder::Log(const std::string& event, const Fields& fields) {
+  Json line = {{"event", event}};
+  for (const auto& [name, value] : fields) {
+    // Counts read better without a fraction.
+    if (std::isfinite(value) && value == std::floor(value) && std::abs(value) < 1e15) {
+      line[name] = static_cast<int64_t>(value);
+    } else {
+      line[name] = Number(value);
+    }
+  }
+  const std::string text = line.dump() + "\n";
+  const std::string path = File("metrics.jsonl");
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const bool written =
+      file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (!written && !log_failed_) {
+    LogWarning("{}; training goes on without a full metrics.jsonl",
+               SystemMessage("write", path, errno));
+    log_failed_ = true;
+  }
+  if (file >= 0) close(file);
+}
+
+void RunFolder::WriteSummary(const Summary& summary) {
+  Json json;
+  json["status"] = summary.status;
+  if (!summary.error.empty()) json["error"] = summary.error;
+  json["exit_code"] = summary.exit_code;
+  json["steps"] = summary.steps;
+  json["epochs"] = summary.epochs;
+  json["samples"] = summary.samples;
+  json["metrics"] = Json::object();
+  for (const auto& [split, values] : summary.metrics) {
+    for (const auto& [name, value] : values) json["metrics"][split][name] = Number(value);
+  }
+  json["full"] = Optional(summary.full);
+  json["samples_per_second"] = Optional(summary.samples_per_second);
+  json["ceiling_samples_per_second"] = Optional(summary.ceiling_samples_per_second);
+  json["mfu"] = Optional(summary.mfu);
+  json["flops_per_sample"] =
+      summary.flops_per_sample > 0 ? Number(summary.flops_per_sample) : Json(nullptr);
+  json["ledger"] = Json::object();
+  for (int i = 0; i < watch::kNumCauses; ++i) {
+    const auto cause = static_cast<watch::Cause>(i);
+    const bool unknown =
+        cause == watch::Cause::kCommunication && !summary.communication_measured;
+    json["ledger"][std::string(watch::Name(cause))] =
+        unknown ? Json(nullptr) : Number(summary.ledger.of(cause));
+  }
+  json["wall_seconds"] = summary.ledger.wall;
+  json["verdict"] = summary.verdict;
+  json["first_step_seconds"] =
+      summary.first_step_seconds > 0 ? Number(summary.first_step_seconds) : Json(nullptr);
+  json["steps_per_launch"] = summary.steps_per_launch;
+  json["devices"] = summary.devices;
+  json["device"] = summary.device;
+  json["parameters"] = summary.parameters;
+  json["peak_resident_bytes"] =
+      summary.peak_resident_bytes >= 0 ? Json(summary.peak_resident_bytes) : Json(nullptr);
+  json["compiles"] = summary.compiles;
+  json["compile_seconds"] = summary.compile_seconds;
+  AtomicWriteFile(File("summary.json"), json.dump(2) + "\n");
+}
+
+}  // namespace flatout::train

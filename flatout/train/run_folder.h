@@ -1,0 +1,69 @@
+// RunFolder: what a run leaves behind. run.toml (the run file as used), metrics.jsonl (one JSON
+// object a line, written as things happen), summary.json (at the end, also of a failed run),
+// weights.safetensors (the last) and best.safetensors.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flatout/base/config.h"
+#include "flatout/watch/ledger.h"
+
+namespace flatout::train {
+
+// Values for a line of metrics.jsonl; numbers that are NaN or infinite become null.
+using Fields = std::vector<std::pair<std::string, double>>;
+
+// What summary.json says.
+struct Summary {
+  std::string status;  // "done", "stopped", "failed"
+  std::string error;   // of a failed run
+  int exit_code = 0;
+  int64_t steps = 0;
+  int64_t epochs = 0;
+  int64_t samples = 0;
+  // metrics.<split>.<name>
+  std::map<std::string, std::map<std::string, double>> metrics;
+  std::optional<double> full;
+  std::optional<double> samples_per_second;
+  std::optional<double> ceiling_samples_per_second;
+  std::optional<double> mfu;
+  double flops_per_sample = 0;
+  watch::LedgerReport ledger;
+  bool communication_measured = true;
+  std::vector<std::string> verdict;
+  double first_step_seconds = 0;  // from process start to the end of the first launch
+  int64_t steps_per_launch = 1;
+  int64_t devices = 1;
+  std::string device;
+  int64_t parameters = 0;
+  int64_t peak_resident_bytes = 0;
+  int64_t compiles = 0;       // programs compiled, not taken from the cache
+  double compile_seconds = 0;
+};
+
+class RunFolder {
+ public:
+  // Makes the folder. One that already holds a run is refused unless `overwrite`; then the files of
+  // the old run are removed. Throws UserError naming path and reason.
+  RunFolder(std::string path, bool overwrite);
+  // A folder under runs/ that does not exist yet: runs/<name>, runs/<name>-2...
+  static std::string NewPath(const std::string& name);
+
+  const std::string& path() const { return path_; }
+  std::string File(const std::string& name) const { return path_ + "/" + name; }
+  void WriteRunFile(const Config& tree);
+  // Appends {"event": event, ...} to metrics.jsonl. A disk that cannot take it is reported once and
+  // never ends a run.
+  void Log(const std::string& event, const Fields& fields);
+  void WriteSummary(const Summary& summary);
+
+ private:
+  std::string path_;
+  bool log_failed_ = false;
+};
+
+}  // namespace flatout::train

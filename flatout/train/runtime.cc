@@ -1,0 +1,86 @@
+#include "flatout/train/runtime.h"
+
+#include <algorithm>
+
+#include "flatout/base/cgroup.h"
+#include "flatout/base/error.h"
+
+namespace flatout::train {
+namespace {
+
+// More logical CPU devices than this serve no purpose and cost threads.
+constexpr int64_t kMostCpuDevices = 256;
+
+}  // namespace
+
+Runtime::Runtime(const TrainOptions& options) {
+  plugin_ = xla::Plugin::Load(options.device);
+  // "cuda:1" picks one device of the plugin; a path has no such part.
+  std::optional<int64_t> ordinal;
+  const size_t colon = options.device.rfind(':');
+  if (colon != std::string::npos && options.device.find('/') == std::string::npos) {
+    const std::string digits = options.device.substr(colon + 1);
+    if (digits.empty() || digits.size() > 4 ||
+        !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+      throw Invalid("device \"{}\": after the colon comes the number of a device, as in \"cuda:0\"",
+                    options.device);
+    }
+    ordinal = std::stoll(digits);
+  }
+  const bool all = options.devices.is_string();
+  const int64_t wanted = all ? 0 : options.devices.AsInt();
+  if (ordinal && (all || wanted > 1)) {
+    throw options.devices.Complain(
+        fmt::format("device \"{}\" names one device; it cannot be {} at once", options.device,
+                    all ? "all" : std::to_string(wanted)));
+  }
+  xla::ClientOptions client_options;
+  const bool cpu = plugin_->name().starts_with("cpu");
+  if (cpu) {
+    // Logical CPU devices are made to order; "all" is one per usable core.
+    const int64_t count =
+        all ? std::max<int64_t>(1, static_cast<int64_t>(ReadCgroup().cpu.usable))
+            : std::max(wanted, ordinal.value_or(0) + 1);
+    if (count > kMostCpuDevices) {
+      throw options.devices.Complain(
+          fmt::format("at most {} logical CPU devices make sense, found {}", kMostCpuDevices, count));
+    }
+    client_options.cpu_device_count = static_cast<int>(count);
+  }
+  client_ = xla::Client::Create(plugin_, client_options);
+  const std::vector<xla::Device>& available = client_->devices();
+  if (ordinal) {
+    if (*ordinal >= static_cast<int64_t>(available.size())) {
+      throw NotFound("device \"{}\": this machine has {} device{} of that kind, numbered from 0",
+                     options.device, available.size(), available.size() == 1 ? "" : "s");
+    }
+    devices_ = {available[*ordinal]};
+    return;
+  }
+  if (!all && wanted > static_cast<int64_t>(available.size())) {
+    throw options.devices.Complain(fmt::format("asks for {} devices of \"{}\", found {}", wanted,
+                                               options.device, available.size()));
+  }
+  const auto count = all ? available.size() : static_cast<size_t>(wanted);
+  devices_.assign(available.begin(), available.begin() + static_cast<int64_t>(count));
+}
+
+std::string Runtime::Describe() const {
+  return fmt::format("{} x {} (plugin {}, PJRT {})", devices_.size(), devices_[0].kind(),
+                     plugin_->name(), plugin_->version().ToString());
+}
+
+std::shared_ptr<xla::Executable> Runtime::Compile(const std::string& stablehlo) {
+  xla::CompileOptions options;
+  options.num_replicas = static_cast<int>(devices_.size());
+  for (const xla::Device& device : devices_) options.device_ids.push_back(device.id());
+  return cache_.Compile(*client_, stablehlo, options);
+}
+
+std::shared_ptr<xla::Executable> Runtime::CompileForOne(const std::string& stablehlo) {
+  xla::CompileOptions options;
+  options.device_ids = {devices_[0].id()};
+  return cache_.Compile(*client_, stablehlo, options);
+}
+
+}  // namespace flatout::train

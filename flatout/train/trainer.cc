@@ -1,0 +1,1076 @@
+#include "flatout/train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <limits>
+
+#include "flatout/base/cgroup.h"
+#include "flatout/base/clock.h"
+#include "flatout/base/error.h"
+#include "flatout/base/log.h"
+#include "flatout/base/process.h"
+#include "flatout/base/text.h"
+#include "flatout/ir/stablehlo.h"
+#include "flatout/train/monitor.h"
+
+namespace flatout::train {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using watch::Cause;
+using watch::Phase;
+
+// A launch should be long enough that starting it costs nothing beside it, and short enough that
+// progress, signals and logs stay prompt.
+constexpr double kLaunchSeconds = 0.03;
+constexpr int64_t kMostStepsPerLaunch = 64;
+constexpr int64_t kMostLaunchBytes = int64_t{16} << 20;
+// Rough speeds, only to choose steps_per_launch before anything has run.
+constexpr double kGuessedCpuFlops = 1e11;
+constexpr double kGuessedGpuFlops = 2e13;
+// Launches that may be under way at once: one runs, the next waits.
+constexpr size_t kLaunchesInFlight = 2;
+constexpr double kProgressSeconds = 0.1;
+
+float ScalarOf(const xla::Buffer& buffer) { return buffer.ToVector<float>().at(0); }
+
+// The index of `name` in the fields; throws naming what there is.
+int FindField(const std::vector<data::Field>& fields, const std::string& name,
+              std::string_view key) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name == name) return static_cast<int>(i);
+    names.push_back(fields[i].name);
+  }
+  throw Invalid("train.{} names \"{}\", but the data has {}{}", key, name,
+                data::DescribeFields(fields), DidYouMean(name, names));
+}
+
+// Sums of one split or epoch, added up on the host in float64.
+class Totals {
+ public:
+  explicit Totals(const std::vector<std::unique_ptr<nn::Metric>>& metrics)
+      : metrics_(&metrics), sums_(metrics.size()) {}
+
+  void Add(const ResultLayout& layout, const std::vector<xla::Buffer>& results, int first) {
+    loss_ += ScalarOf(results[layout.loss_sum - first]);
+    weight_ += ScalarOf(results[layout.weight_sum - first]);
+    for (size_t m = 0; m < metrics_->size(); ++m) {
+      const auto [begin, count] = layout.metrics[m];
+      sums_[m].resize(count);
+      for (int i = 0; i < count; ++i) {
+        const std::vector<float> values = results[begin + i - first].ToVector<float>();
+        sums_[m][i].resize(values.size());
+        for (size_t v = 0; v < values.size(); ++v) sums_[m][i][v] += values[v];
+      }
+    }
+  }
+
+  double loss() const { return weight_ > 0 ? loss_ / weight_ : std::nan(""); }
+  std::map<std::string, double> Metrics() const {
+    std::map<std::string, double> results;
+    for (size_t m = 0; m < metrics_->size(); ++m) {
+      if (!sums_[m].empty()) results[(*metrics_)[m]->name()] = (*metrics_)[m]->Result(sums_[m]);
+    }
+    return results;
+  }
+
+ private:
+  const std::vector<std::unique_ptr<nn::Metric>>* metrics_;
+  double loss_ = 0, weight_ = 0;
+  std::vector<std::vector<std::vector<double>>> sums_;  // [metric][value][element]
+};
+
+// Tells the ledger when all devices of a launch have ended.
+void TrackCompletion(const std::shared_ptr<watch::Ledger>& ledger, int64_t id,
+                     const std::vector<xla::Event>& done) {
+  auto left = std::make_shared<std::atomic<size_t>>(done.size());
+  for (const xla::Event& event : done) {
+    event.OnReady([ledger, id, left] {
+      if (left->fetch_sub(1) == 1) ledger->Completed(id);
+    });
+  }
+}
+
+}  // namespace
+
+std::map<std::string, double> Scores::All(const std::string& prefix) const {
+  std::map<std::string, double> all;
+  all[prefix + "loss"] = loss;
+  for (const auto& [name, value] : metrics) all[prefix + name] = value;
+  return all;
+}
+
+// One launch of the training program, from its input until its results have been read.
+struct Trainer::Launch {
+  data::DeviceLaunch input;
+  int64_t steps = 0;       // to run
+  int64_t rows = 0;        // real ones in them
+  int64_t first_step = 0;  // updates before it
+  float rate_factor = 1;
+  xla::Execution run;      // outputs hold the results only: the state has moved on
+};
+
+// ---- making a trainer -----------------------------------------------------------------------------
+
+Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
+                 std::shared_ptr<Runtime> runtime, std::shared_ptr<watch::Ledger> ledger)
+    : config_(std::move(config)),
+      model_(std::move(model)),
+      sources_(std::move(sources)),
+      runtime_(std::move(runtime)),
+      ledger_(std::move(ledger)) {
+  if (ledger_ == nullptr) ledger_ = std::make_shared<watch::Ledger>(SecondsSinceProcessStart());
+  if (runtime_ == nullptr) runtime_ = std::make_shared<Runtime>(config_.train);
+  optimizer_ = optim::OptimizerFromConfig(config_.optimizer);
+  if (config_.train.reduce_lr_on_plateau && !optimizer_->schedule().constant()) {
+    throw Invalid("train.reduce_lr_on_plateau needs a constant learning rate; the optimizer's is a "
+                  "schedule");
+  }
+  loss_ = nn::LossFromConfig(config_.train.loss);
+  for (const Config& metric : config_.train.metrics) {
+    metrics_.push_back(nn::MetricFromConfig(metric, loss_->name()));
+  }
+  policy_ = nn::Policy::Named(config_.train.precision);
+
+  const int64_t replicas = runtime_->replicas();
+  const int64_t batch = config_.train.global_batch;
+  if (batch % replicas != 0) {
+    throw Invalid("train.global_batch = {} does not divide over {} devices; {} or {} would", batch,
+                  replicas, std::max(batch / replicas, int64_t{1}) * replicas,
+                  (batch / replicas + 1) * replicas);
+  }
+  rows_ = batch / replicas;
+  ChooseFields();
+  CheckTarget();
+  steps_per_launch_ = ChooseStepsPerLaunch();
+  layout_ = StateLayout(model_, *optimizer_);
+  i32_.resize(replicas);
+  f32_.resize(replicas);
+  InitializeState();
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::ChooseFields() {
+  const data::SourcePtr any = sources_.train        ? sources_.train
+                              : sources_.validation ? sources_.validation
+                                                    : sources_.test;
+  if (any == nullptr) throw Invalid("there is no data: no split of [data] holds records");
+  fields_ = any->fields();
+  const TrainOptions& options = config_.train;
+  target_field_ = options.target.empty() ? static_cast<int>(fields_.size()) - 1
+                                         : FindField(fields_, options.target, "target");
+  if (options.inputs.empty()) {
+    for (int i = 0; i < static_cast<int>(fields_.size()); ++i) {
+      if (i != target_field_) input_fields_.push_back(i);
+    }
+  } else {
+    for (const std::string& name : options.inputs) {
+      input_fields_.push_back(FindField(fields_, name, "inputs"));
+    }
+  }
+  if (input_fields_.size() != model_.inputs().size()) {
+    throw Invalid("the model takes {} inputs, the data gives {} ({}); name them with train.inputs and "
+                  "train.target",
+                  model_.inputs().size(), input_fields_.size(), data::DescribeFields(fields_));
+  }
+  for (size_t i = 0; i < input_fields_.size(); ++i) {
+    const data::Field& field = fields_[input_fields_[i]];
+    const ir::Shape& wanted = model_.inputs()[i].shape();
+    if (field.shape != wanted) {
+      throw Invalid("model input {} is {}, the data's field \"{}\" is {}", i, wanted.ToString(),
+                    field.name, field.shape.ToString());
+    }
+  }
+}
+
+void Trainer::CheckTarget() const {
+  // Class indices must fit the outputs: XLA would clamp or give NaN far from the cause.
+  const data::Field& target = fields_[target_field_];
+  const ir::Shape& output = model_.outputs()[0].shape();
+  if (!loss_->name().starts_with("sparse") || target.bound == 0 || output.rank() == 0) return;
+  if (output.dims.back() < target.bound) {
+    throw Invalid("the data's field \"{}\" has {} classes (0 to {}), but the model's output {} has "
+                  "only {}; give the last layer {} units",
+                  target.name, target.bound, target.bound - 1, output.ToString(),
+                  output.dims.back(), target.bound);
+  }
+}
+
+void Trainer::InitializeState() {
+  std::vector<Bytes> tensors(layout_.size());
+  const auto fill = [&](size_t i) {
+    const StateTensor& tensor = layout_[i];
+    tensors[i].resize(tensor.shape.bytes());
+    if (tensor.kind == StateTensor::Kind::kVariable) {
+      const nn::Variable& variable = model_.variables()[tensor.variable];
+      nn::Initialize(variable.initializer, variable.shape, config_.train.seed, variable.path,
+                     {reinterpret_cast<float*>(tensors[i].data()),
+                      static_cast<size_t>(variable.shape.size())});
+    } else if (tensor.initial != 0) {
+      const auto value = static_cast<float>(tensor.initial);
+      for (int64_t e = 0; e < tensor.shape.size(); ++e) {
+        std::memcpy(tensors[i].data() + e * sizeof(float), &value, sizeof(float));
+      }
+    }
+  };
+  for (size_t i = 0; i < layout_.size(); ++i) fill(i);
+  UploadState(tensors);
+}
+
+void Trainer::UploadState(const std::vector<Bytes>& tensors) {
+  state_.clear();
+  for (const xla::Device& device : runtime_->devices()) {
+    std::vector<xla::Buffer>& buffers = state_.emplace_back();
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      buffers.push_back(
+          runtime_->client().FromHost(tensors[i].data(), layout_[i].shape, device));
+    }
+  }
+}
+
+std::vector<Bytes> Trainer::SnapshotState() const {
+  std::vector<Bytes> tensors;
+  for (const xla::Buffer& buffer : state_.at(0)) {
+    Bytes& bytes = tensors.emplace_back(buffer.shape().bytes());
+    buffer.ToHost(bytes.data(), bytes.size());
+  }
+  return tensors;
+}
+
+int64_t Trainer::state_bytes() const {
+  int64_t bytes = 0;
+  for (const StateTensor& tensor : layout_) bytes += tensor.shape.bytes();
+  return bytes;
+}
+
+StepSpec Trainer::SpecFor(int64_t rows, int64_t steps_per_launch) const {
+  StepSpec spec;
+  spec.model = &model_;
+  spec.optimizer = optimizer_.get();
+  spec.loss = loss_.get();
+  for (const auto& metric : metrics_) spec.metrics.push_back(metric.get());
+  spec.policy = policy_;
+  for (const data::Field& field : fields_) {
+    ir::Shape shape = field.shape;
+    shape.dims.insert(shape.dims.begin(), rows);
+    spec.field_shapes.push_back(shape);
+    spec.field_names.push_back(field.name);
+  }
+  spec.input_fields = input_fields_;
+  spec.target_field = target_field_;
+  spec.steps_per_launch = steps_per_launch;
+  spec.replicas = runtime_->replicas();
+  spec.seed = config_.train.seed;
+  return spec;
+}
+
+int64_t Trainer::ChooseStepsPerLaunch() const {
+  const Config& option = config_.train.steps_per_launch;
+  if (!option.is_string()) return option.AsInt();
+  const double flops = 3 * model_.ForwardFlops() * static_cast<double>(rows_);
+  const double speed = runtime_->client().is_cpu() ? kGuessedCpuFlops : kGuessedGpuFlops;
+  int64_t row_bytes = sizeof(float);
+  for (const data::Field& field : fields_) row_bytes += field.shape.bytes();
+  const auto by_time = static_cast<int64_t>(kLaunchSeconds * speed / std::max(flops, 1.0));
+  const int64_t by_bytes = kMostLaunchBytes / (row_bytes * rows_);
+  int64_t steps = std::clamp<int64_t>(std::min(by_time, by_bytes), 1, kMostStepsPerLaunch);
+  if (sources_.train != nullptr) {
+    const int64_t batch = config_.train.global_batch;
+    steps = std::min(steps, (sources_.train->size() + batch - 1) / batch);
+  }
+  return steps;
+}
+
+void Trainer::CompileTraining() {
+  if (train_ != nullptr) return;
+  const Phase phase(*ledger_, Cause::kCompile);
+  const bool evaluates = sources_.validation != nullptr || sources_.test != nullptr;
+  std::future<void> evaluation;
+  if (evaluates && evaluate_ == nullptr) {
+    evaluation = std::async(std::launch::async, [this] { CompileEvaluation(); });
+  }
+  train_program_ = BuildTrainProgram(SpecFor(rows_, steps_per_launch_));
+  train_ = runtime_->Compile(
+      ir::ToStablehlo(*train_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
+  if (evaluation.valid()) evaluation.get();
+}
+
+void Trainer::CompileEvaluation() {
+  if (evaluate_ != nullptr) return;
+  evaluate_program_ = BuildEvaluateProgram(SpecFor(rows_, steps_per_launch_));
+  evaluate_ = runtime_->Compile(ir::ToStablehlo(
+      *evaluate_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
+}
+
+std::optional<xla::ProgramMemory> Trainer::TrainProgramMemory() {
+  CompileTraining();
+  return train_->memory();
+}
+
+const xla::Buffer& Trainer::ScalarI32(int64_t replica, int32_t value) {
+  xla::Buffer& buffer = i32_[replica][value];
+  if (!buffer) {
+    buffer = runtime_->client().FromHost(&value, ir::Shape::Scalar(ir::DType::kI32),
+                                         runtime_->devices()[replica]);
+  }
+  return buffer;
+}
+
+const xla::Buffer& Trainer::ScalarF32(int64_t replica, float value) {
+  xla::Buffer& buffer = f32_[replica][value];
+  if (!buffer) {
+    buffer = runtime_->client().FromHost(&value, ir::Shape::Scalar(ir::DType::kF32),
+                                         runtime_->devices()[replica]);
+  }
+  return buffer;
+}
+
+// ---- training -------------------------------------------------------------------------------------
+
+void Trainer::LaunchTraining(Launch& launch) {
+  std::vector<const xla::Buffer*> args;
+  const int64_t replicas = runtime_->replicas();
+  for (int64_t r = 0; r < replicas; ++r) {
+    for (const xla::Buffer& buffer : state_[r]) args.push_back(&buffer);
+    for (const xla::Buffer& buffer : launch.input.buffers[r]) args.push_back(&buffer);
+    args.push_back(&ScalarI32(r, static_cast<int32_t>(launch.steps)));
+    args.push_back(&ScalarF32(r, launch.rate_factor));
+  }
+  const int64_t id = ledger_->Launched(Cause::kCompute);
+  try {
+    train_->Execute(args, launch.run);
+  } catch (...) {
+    ledger_->Abandoned(id);
+    throw;
+  }
+  TrackCompletion(ledger_, id, launch.run.done);
+  for (int64_t r = 0; r < replicas; ++r) {
+    std::vector<xla::Buffer>& outputs = launch.run.outputs[r];
+    for (size_t i = 0; i < layout_.size(); ++i) state_[r][i] = std::move(outputs[i]);
+    outputs.erase(outputs.begin(), outputs.begin() + static_cast<int64_t>(layout_.size()));
+  }
+}
+
+// Everything that lives as long as one Fit.
+class Trainer::Fitting {
+ public:
+  Fitting(Trainer& trainer, RunFolder* folder, Observer* observer, const std::atomic<bool>* stop)
+      : t_(trainer),
+        folder_(folder),
+        observer_(observer != nullptr ? observer : &silent_),
+        stop_(stop),
+        totals_(t_.metrics_),
+        best_(t_.config_.checkpoint.monitor, t_.config_.checkpoint.mode) {
+    if (const auto& early = t_.config_.train.early_stopping) early_.emplace(*early);
+    if (const auto& plateau = t_.config_.train.reduce_lr_on_plateau) plateau_.emplace(*plateau);
+  }
+
+  FitResult Run() {
+    Start();
+    watch::Ledger& ledger = *t_.ledger_;
+    ledger.Enter(Cause::kHost);
+    bool ended = false;
+    while (!ended) {
+      std::optional<data::DeviceLaunch> input = WaitForInput();
+      if (!input) break;
+      Launch launch = Plan(std::move(*input));
+      // max_steps may cut the epoch's last launch short.
+      const bool ends_epoch =
+          launch.input.plan.ends_epoch && launch.steps == launch.input.plan.steps;
+      t_.LaunchTraining(launch);
+      launched_steps_ += launch.steps;
+      in_flight_.push_back(std::move(launch));
+      if (in_flight_.size() >= kLaunchesInFlight) Retire();
+      const bool last = MaxStepsReached() || StopAsked();
+      if (ends_epoch || last) {
+        RetireAll();
+        ended = EndEpoch(ends_epoch) || last;
+      } else {
+        SaveIfDue();
+      }
+    }
+    RetireAll();
+    return Finish();
+  }
+
+  // What Fit does when something throws: the weights and the summary are kept all the same.
+  void Fail(const Error& error) {
+    result_.summary.status = "failed";
+    result_.summary.error = error.what();
+    result_.summary.exit_code = error.exit_code();
+    FillSummary();
+    if (folder_ == nullptr) return;
+    try {
+      folder_->WriteSummary(result_.summary);
+    } catch (const Error& second) {
+      LogWarning("{}", second.what());
+    }
+  }
+
+ private:
+  void Start() {
+    const data::Dataset all = data::Dataset::FromSource(t_.sources_.train);
+    const data::Dataset dataset =
+        t_.config_.pipeline.shuffle ? all.Shuffle(t_.config_.train.seed) : all;
+    if (early_) CheckWatched("early_stopping", early_->monitor());
+    if (plateau_) CheckWatched("reduce_lr_on_plateau", plateau_->monitor());
+    if (folder_ != nullptr) folder_->WriteRunFile(t_.config_.tree);
+    // The first launches are read while the programs compile.
+    data::LaunchReader reader(dataset, {.steps_per_launch = t_.steps_per_launch_,
+                                        .replicas = t_.runtime_->replicas(),
+                                        .rows = t_.rows_});
+    steps_per_epoch_ = reader.steps_per_epoch();
+    data::DevicePrefetchOptions options;
+    options.depth = static_cast<int>(t_.config_.pipeline.prefetch);
+    options.bytes = t_.config_.pipeline.prefetch_bytes();
+    options.workers = static_cast<int>(t_.config_.pipeline.workers);
+    options.end_epoch = t_.config_.train.epochs;
+    const data::IteratorState start = reader.Start();
+    input_ = std::make_unique<data::DevicePrefetcher>(
+        t_.runtime_->shared_client(), t_.runtime_->devices(), std::move(reader), start, options);
+    t_.CompileTraining();
+
+    RunStart info;
+    info.name = t_.config_.name;
+    info.device = t_.runtime_->Describe();
+    info.model = t_.model_.name();
+    info.parameters = t_.model_.parameters();
+    info.epochs = t_.config_.train.epochs;
+    info.steps_per_epoch = steps_per_epoch_;
+    info.global_batch = t_.config_.train.global_batch;
+    info.replicas = t_.runtime_->replicas();
+    info.rows_per_replica = t_.rows_;
+    info.train_rows = t_.sources_.train->size();
+    info.validation_rows = t_.sources_.validation ? t_.sources_.validation->size() : 0;
+    info.test_rows = t_.sources_.test ? t_.sources_.test->size() : 0;
+    info.optimizer = t_.optimizer_->type();
+    info.precision = t_.policy_.name;
+    info.loss = t_.loss_->name();
+    info.steps_per_launch = t_.steps_per_launch_;
+    info.folder = folder_ != nullptr ? folder_->path() : "";
+    observer_->OnStart(info);
+    epoch_begin_ = interval_begin_ = SteadySeconds();
+    interval_ledger_ = t_.ledger_->Report();
+  }
+
+  std::optional<data::DeviceLaunch> WaitForInput() {
+    const Phase phase(*t_.ledger_, Cause::kInput);
+    const data::PrefetchStats before = input_->stats();
+    std::optional<data::DeviceLaunch> input = input_->Next();
+    if (!t_.runtime_->client().is_cpu()) {
+      // Of the time waited, the share in which workers were sending is copy.
+      const data::PrefetchStats after = input_->stats();
+      const double transfer = after.transfer - before.transfer;
+      const double work = after.read - before.read + after.assemble - before.assemble + transfer;
+      if (work > 0) {
+        t_.ledger_->Reattribute(Cause::kInput, Cause::kCopy,
+                                (after.wait - before.wait) * transfer / work);
+      }
+    }
+    return input;
+  }
+
+  Launch Plan(data::DeviceLaunch input) {
+    Launch launch;
+    launch.steps = input.plan.steps;
+    launch.rows = input.plan.rows;
+    if (const auto& most = t_.config_.train.max_steps) {
+      launch.steps = std::min(launch.steps, *most - launched_steps_);
+      launch.rows = std::min(launch.rows, launch.steps * t_.config_.train.global_batch);
+    }
+    launch.first_step = launched_steps_;
+    launch.rate_factor = static_cast<float>(rate_factor_);
+    launch.input = std::move(input);
+    return launch;
+  }
+
+  bool MaxStepsReached() const {
+    const auto& most = t_.config_.train.max_steps;
+    return most && launched_steps_ >= *most;
+  }
+
+  bool StopAsked() {
+    if (stop_ != nullptr && stop_->load()) result_.stopped = true;
+    return result_.stopped;
+  }
+
+  void RetireAll() {
+    while (!in_flight_.empty()) Retire();
+  }
+
+  // Waits for the oldest launch and takes in its results.
+  void Retire() {
+    Launch launch = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    launch.run.Await();
+    const int first = t_.train_program_.num_state;
+    const std::vector<xla::Buffer>& results = launch.run.outputs[0];
+    const std::vector<float> losses =
+        results[t_.train_program_.results.losses - first].ToVector<float>();
+    for (int64_t i = 0; i < launch.steps; ++i) {
+      if (!std::isfinite(losses[i])) NotFinite(launch, i, losses[i]);
+      result_.losses.push_back(losses[i]);
+    }
+    totals_.Add(t_.train_program_.results, results, first);
+    learning_rate_ = results[t_.train_program_.results.rates - first]
+                         .ToVector<float>()[launch.steps - 1];
+    result_.steps += launch.steps;
+    result_.samples += launch.rows;
+    epoch_steps_ += launch.steps;
+    interval_rows_ += launch.rows;
+    ++launches_;
+    if (result_.summary.first_step_seconds == 0) {
+      result_.summary.first_step_seconds = SecondsSinceProcessStart();
+    }
+    Report();
+    // Kept for the ceiling: the latest full launch.
+    if (launch.steps == t_.steps_per_launch_) last_ = std::move(launch);
+  }
+
+  [[noreturn]] void NotFinite(const Launch& launch, int64_t index, float loss) {
+    // Launches behind this one change nothing: the program stands still after such a step.
+    for (Launch& later : in_flight_) later.run.Await();
+    in_flight_.clear();
+    bool bad_data = false;
+    const std::string first = t_.Diagnose(launch, index, &bad_data);
+    result_.steps += index;
+    std::string kept;
+    if (folder_ != nullptr) {
+      SaveOrWarn("weights.safetensors");
+      if (save_error_.empty()) {
+        kept = fmt::format(" The weights before that step are kept in {}.",
+                           folder_->File("weights.safetensors"));
+      }
+    }
+    UserError error(
+        Code::kFailedPrecondition,
+        fmt::format("the loss is {} at step {} (epoch {}): {}.{} {}",
+                    std::isnan(loss) ? "NaN" : "infinite", launch.first_step + index + 1,
+                    launch.input.plan.epoch + 1, first, kept,
+                    bad_data ? "Mend the data."
+                             : "Lower optimizer.learning_rate, clip gradients "
+                               "(optimizer.global_clipnorm = 1.0), or look at that layer."));
+    if (bad_data) error.set_exit_code(kExitBadData);
+    throw error;
+  }
+
+  Progress MakeProgress() {
+    Progress progress;
+    progress.epoch = result_.epochs + 1;
+    progress.epochs = t_.config_.train.epochs;
+    progress.step = result_.steps;
+    progress.step_in_epoch = epoch_steps_;
+    progress.steps_per_epoch = steps_per_epoch_;
+    progress.loss = totals_.loss();
+    progress.metrics = totals_.Metrics();
+    progress.learning_rate = learning_rate_;
+    progress.resident_bytes = ResidentBytes();
+    progress.epoch_seconds = SteadySeconds() - epoch_begin_;
+    const double seconds = SteadySeconds() - interval_begin_;
+    progress.samples_per_second = seconds > 0 ? static_cast<double>(interval_rows_) / seconds : 0;
+    const watch::LedgerReport now = t_.ledger_->Report();
+    watch::LedgerReport since = now;
+    for (int i = 0; i < watch::kNumCauses; ++i) since.seconds[i] -= interval_ledger_.seconds[i];
+    progress.full = since.full();
+    return progress;
+  }
+
+  // Shows progress, not more often than a person can see; logs once per interval.
+  void Report() {
+    const double now = SteadySeconds();
+    const bool log = now - interval_begin_ >= t_.config_.watch.log_seconds;
+    if (!log && now - shown_ < kProgressSeconds) return;
+    shown_ = now;
+    const Progress progress = MakeProgress();
+    observer_->OnProgress(progress);
+    if (!log) return;
+    observer_->OnLog(progress);
+    LogToFolder(progress);
+    BeginInterval();
+  }
+
+  void BeginInterval() {
+    interval_begin_ = SteadySeconds();
+    interval_rows_ = 0;
+    interval_ledger_ = t_.ledger_->Report();
+  }
+
+  void LogToFolder(const Progress& progress) {
+    if (folder_ == nullptr) return;
+    Fields fields = {{"step", static_cast<double>(progress.step)},
+                     {"epoch", static_cast<double>(progress.epoch)},
+                     {"loss", progress.loss},
+                     {"learning_rate", progress.learning_rate},
+                     {"samples_per_second", progress.samples_per_second},
+                     {"full", progress.full.value_or(std::nan(""))},
+                     {"resident_bytes", static_cast<double>(progress.resident_bytes)},
+                     {"wall_seconds", SecondsSinceProcessStart()}};
+    for (const auto& [name, value] : progress.metrics) fields.emplace_back(name, value);
+    folder_->Log("log", fields);
+  }
+
+  // Validates and runs what happens after an epoch; true when training is to end.
+  bool EndEpoch(bool complete) {
+    EpochEnd end;
+    const Progress progress = MakeProgress();  // before the count goes on
+    end.epoch = result_.epochs + 1;
+    if (complete) ++result_.epochs;
+    end.epochs = t_.config_.train.epochs;
+    end.step = result_.steps;
+    end.logs["loss"] = totals_.loss();
+    for (const auto& [name, value] : totals_.Metrics()) end.logs[name] = value;
+    const int64_t every = t_.config_.train.evaluate_every;
+    const bool evaluates = t_.sources_.validation != nullptr && every > 0 && !result_.stopped &&
+                           (end.epoch % every == 0 || end.epoch == end.epochs || !complete);
+    if (evaluates) {
+      const Scores scores = t_.Evaluate(t_.sources_.validation, observer_);
+      for (const auto& [name, value] : scores.All("val_")) end.logs[name] = value;
+    }
+    end.seconds = SteadySeconds() - epoch_begin_;
+    bool stop = false;
+    const auto note = [&](const std::string& text) {
+      end.note += end.note.empty() ? text : ", " + text;
+    };
+    if (const double* value = Monitored(end.logs, best_.monitor(), evaluates)) {
+      if (best_.Improves(*value)) {
+        note(fmt::format("best {} so far", best_.monitor()));
+        if (folder_ != nullptr) SaveOrWarn("best.safetensors");
+      }
+    }
+    if (early_) {
+      if (const double* value = Monitored(end.logs, early_->monitor(), evaluates)) {
+        const EarlyStopper::Decision decision = early_->Observe(end.epoch - 1, *value);
+        if (decision.keep && t_.config_.train.early_stopping->restore_best_weights) {
+          const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+          early_best_ = t_.SnapshotState();
+        }
+        if (decision.stop) {
+          note(fmt::format("stopping early: {} has not got better for {} evaluations",
+                           early_->monitor(), early_->wait()));
+          stop = true;
+        }
+      }
+    }
+    if (plateau_ && learning_rate_ > 0) {
+      if (const double* value = Monitored(end.logs, plateau_->monitor(), evaluates)) {
+        const double rate = plateau_->Observe(*value, learning_rate_);
+        if (rate != learning_rate_) {
+          rate_factor_ *= rate / learning_rate_;
+          note(fmt::format("learning rate lowered to {:.3g}", rate));
+        }
+      }
+    }
+    observer_->OnEpochEnd(end);
+    LogToFolder(progress);
+    if (folder_ != nullptr) {
+      Fields fields = {{"epoch", static_cast<double>(end.epoch)},
+                       {"step", static_cast<double>(end.step)},
+                       {"seconds", end.seconds}};
+      for (const auto& [name, value] : end.logs) fields.emplace_back(name, value);
+      folder_->Log("epoch", fields);
+      if (t_.config_.checkpoint.every_steps == 0) SaveOrWarn("weights.safetensors");
+    }
+    result_.last_epoch = end.logs;
+    totals_ = Totals(t_.metrics_);
+    epoch_steps_ = 0;
+    epoch_begin_ = SteadySeconds();
+    BeginInterval();
+    // As in Keras, also when training ends without having been stopped early.
+    const bool over = stop || (complete && end.epoch == end.epochs) || MaxStepsReached();
+    if (over && !early_best_.empty()) {
+      t_.UploadState(early_best_);
+      observer_->OnMessage("restored the weights of the best evaluation");
+    }
+    return stop || StopAsked();
+  }
+
+  // What is only known from validation needs one.
+  void CheckWatched(std::string_view key, const std::string& monitor) const {
+    if (!monitor.starts_with("val_")) return;
+    if (t_.sources_.validation != nullptr && t_.config_.train.evaluate_every > 0) return;
+    throw Invalid("train.{} watches \"{}\", but nothing is validated; set data.validation_split (and "
+                  "train.evaluate_every), or monitor = \"loss\"",
+                  key, monitor);
+  }
+
+  // The monitored figure; nullptr when this was no evaluation that could give it. A name that never
+  // comes is an error.
+  const double* Monitored(const std::map<std::string, double>& logs, const std::string& name,
+                          bool evaluated) const {
+    const auto found = logs.find(name);
+    if (found != logs.end()) return &found->second;
+    if (!evaluated && name.starts_with("val_")) return nullptr;
+    std::vector<std::string> names;
+    for (const auto& [key, value] : logs) names.push_back(key);
+    throw Invalid("nothing called \"{}\" is measured to be monitored{}; there are {}", name,
+                  DidYouMean(name, names), fmt::join(names, ", "));
+  }
+
+  void SaveIfDue() {
+    const int64_t every = t_.config_.checkpoint.every_steps;
+    if (every == 0 || folder_ == nullptr || launched_steps_ / every == saved_steps_ / every) return;
+    RetireAll();
+    SaveOrWarn("weights.safetensors");
+    saved_steps_ = launched_steps_;
+  }
+
+  void Save(const std::string& name) {
+    const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+    checkpoint::TensorFile file = t_.Weights();
+    file.metadata["step"] = std::to_string(result_.steps);
+    file.metadata["format"] = "flatout";
+    checkpoint::SaveSafetensors(folder_->File(name), file);
+  }
+
+  // A disk that cannot take the weights does not end training; the last good file stays.
+  void SaveOrWarn(const std::string& name) {
+    try {
+      Save(name);
+      save_error_.clear();
+    } catch (const Error& error) {
+      LogWarning("weights not saved: {}; training goes on", error.what());
+      save_error_ = error.what();
+    }
+  }
+
+  FitResult Finish() {
+    watch::Ledger& ledger = *t_.ledger_;
+    input_stats_ = input_->stats();
+    input_->Stop();
+    if (t_.sources_.test != nullptr && t_.config_.train.evaluate_test && !result_.stopped) {
+      result_.test = t_.Evaluate(t_.sources_.test, observer_);
+      if (folder_ != nullptr) {
+        Fields fields = {{"step", static_cast<double>(result_.steps)},
+                         {"rows", static_cast<double>(result_.test->rows)}};
+        for (const auto& [name, value] : result_.test->All("test_")) {
+          fields.emplace_back(name, value);
+        }
+        folder_->Log("test", fields);
+      }
+    }
+    if (folder_ != nullptr) Save("weights.safetensors");
+    if (t_.config_.watch.ceiling && !result_.stopped && last_) MeasureCeiling();
+    ledger.Enter(Cause::kHost);
+    result_.summary.status = result_.stopped ? "stopped" : "done";
+    result_.summary.exit_code = result_.stopped ? kExitPreempted : kExitDone;
+    FillSummary();
+    if (folder_ != nullptr) folder_->WriteSummary(result_.summary);
+    return std::move(result_);
+  }
+
+  // At most a second, and at most a tenth of what training took.
+  void MeasureCeiling() {
+    const watch::LedgerReport report = t_.ledger_->Report();
+    const double per_launch =
+        report.of(Cause::kCompute) / static_cast<double>(std::max<int64_t>(launches_, 1));
+    const double seconds = std::min(1.0, 0.1 * report.of(Cause::kCompute));
+    if (per_launch * 2 > seconds) return;
+    // Measuring is not training: it counts as evaluation.
+    const Phase phase(*t_.ledger_, Cause::kEvaluation);
+    const double per_step = t_.MeasureCeiling(*last_, seconds);
+    result_.summary.ceiling_samples_per_second =
+        static_cast<double>(t_.config_.train.global_batch) / per_step;
+  }
+
+  void FillSummary() {
+    Summary& summary = result_.summary;
+    summary.steps = result_.steps;
+    summary.epochs = result_.epochs;
+    summary.samples = result_.samples;
+    for (const auto& [name, value] : result_.last_epoch) {
+      if (name.starts_with("val_")) {
+        summary.metrics["validation"][name.substr(4)] = value;
+      } else {
+        summary.metrics["train"][name] = value;
+      }
+    }
+    if (result_.test) summary.metrics["test"] = result_.test->All();
+    const double rows = static_cast<double>(t_.rows_);
+    watch::RunFacts facts;
+    facts.ledger = t_.ledger_->Report();
+    facts.steps = result_.steps;
+    facts.samples = result_.samples;
+    facts.launches = launches_;
+    facts.steps_per_launch = t_.steps_per_launch_;
+    facts.input_workers = t_.config_.pipeline.workers;
+    facts.cores = ReadCgroup().cpu.usable;
+    facts.devices = static_cast<int>(t_.runtime_->replicas());
+    facts.device_is_cpu = t_.runtime_->client().is_cpu();
+    facts.device_kind = t_.runtime_->devices()[0].kind();
+    facts.flops_per_sample = t_.train_program_.step_flops / rows;
+    facts.compute_dtype = std::string(ir::Name(t_.policy_.compute));
+    facts.ceiling_samples_per_second = summary.ceiling_samples_per_second;
+    facts.read_seconds = input_stats_.read;
+    facts.assemble_seconds = input_stats_.assemble;
+    facts.transfer_seconds = input_stats_.transfer;
+    facts.queue_fill = input_stats_.fill;
+    result_.verdict = watch::Judge(facts);
+    summary.full = result_.verdict.full;
+    summary.samples_per_second = result_.verdict.samples_per_second;
+    summary.mfu = result_.verdict.mfu;
+    summary.flops_per_sample = facts.flops_per_sample;
+    summary.ledger = facts.ledger;
+    summary.communication_measured = facts.devices == 1;
+    summary.verdict = result_.verdict.lines;
+    summary.steps_per_launch = t_.steps_per_launch_;
+    summary.devices = facts.devices;
+    summary.device = facts.device_kind;
+    summary.parameters = t_.model_.parameters();
+    summary.peak_resident_bytes = PeakResidentBytes();
+    const xla::CompileCache::Stats cache = t_.runtime_->cache().stats();
+    summary.compiles = cache.misses;
+    summary.compile_seconds = cache.compile_seconds;
+  }
+
+  Trainer& t_;
+  RunFolder* folder_;
+  Observer silent_;
+  Observer* observer_;
+  const std::atomic<bool>* stop_;
+  FitResult result_;
+  std::unique_ptr<data::DevicePrefetcher> input_;
+  data::PrefetchStats input_stats_;
+  std::deque<Launch> in_flight_;
+  std::optional<Launch> last_;
+  Totals totals_;
+  Best best_;
+  std::optional<EarlyStopper> early_;
+  std::optional<PlateauReducer> plateau_;
+  std::vector<Bytes> early_best_;
+  double rate_factor_ = 1;
+  double learning_rate_ = 0;
+  int64_t steps_per_epoch_ = 0, launched_steps_ = 0, epoch_steps_ = 0, launches_ = 0;
+  int64_t saved_steps_ = 0;
+  std::string save_error_;
+  double epoch_begin_ = 0, interval_begin_ = 0, shown_ = 0;
+  int64_t interval_rows_ = 0;
+  watch::LedgerReport interval_ledger_;
+};
+
+FitResult Trainer::Fit(RunFolder* folder, Observer* observer, const std::atomic<bool>* stop) {
+  if (sources_.train == nullptr) throw Invalid("[data] has no training split");
+  Fitting fitting(*this, folder, observer, stop);
+  try {
+    return fitting.Run();
+  } catch (const Error& error) {
+    fitting.Fail(error);
+    throw;
+  }
+}
+
+double Trainer::MeasureCeiling(Launch& launch, double seconds) {
+  // Replaying changes the state; it is put back afterwards.
+  const std::vector<Bytes> state = SnapshotState();
+  const double begin = SteadySeconds();
+  int64_t steps = 0;
+  do {
+    std::vector<const xla::Buffer*> args;
+    for (int64_t r = 0; r < runtime_->replicas(); ++r) {
+      for (const xla::Buffer& buffer : state_[r]) args.push_back(&buffer);
+      for (const xla::Buffer& buffer : launch.input.buffers[r]) args.push_back(&buffer);
+      args.push_back(&ScalarI32(r, static_cast<int32_t>(launch.steps)));
+      args.push_back(&ScalarF32(r, launch.rate_factor));
+    }
+    xla::Execution run = train_->Execute(args);
+    run.Await();
+    for (size_t r = 0; r < state_.size(); ++r) {
+      for (size_t i = 0; i < layout_.size(); ++i) state_[r][i] = std::move(run.outputs[r][i]);
+    }
+    steps += launch.steps;
+  } while (SteadySeconds() - begin < seconds);
+  const double per_step = (SteadySeconds() - begin) / static_cast<double>(steps);
+  UploadState(state);
+  return per_step;
+}
+
+std::string Trainer::Diagnose(const Launch& launch, int64_t index, bool* bad_data) {
+  const StepSpec spec = SpecFor(rows_, 1);
+  const DiagnosisProgram program = BuildDiagnosisProgram(spec);
+  const auto executable = runtime_->CompileForOne(ir::ToStablehlo(*program.graph));
+  const xla::Device& device = runtime_->devices()[0];
+  const size_t num_variables = model_.variables().size();
+  for (const std::vector<xla::Buffer>& buffers : launch.input.buffers) {
+    std::vector<const xla::Buffer*> args;
+    for (size_t i = 0; i < num_variables; ++i) args.push_back(&state_[0][i]);
+    args.push_back(&state_[0][layout_.size() - 2]);  // step
+    std::vector<xla::Buffer> slices;
+    for (const xla::Buffer& buffer : buffers) {
+      Bytes bytes(buffer.shape().bytes());
+      buffer.ToHost(bytes.data(), bytes.size());
+      ir::Shape shape = buffer.shape();
+      const int64_t step_bytes = shape.bytes() / shape.dims[0];
+      shape.dims.erase(shape.dims.begin());
+      slices.push_back(runtime_->client().FromHost(bytes.data() + index * step_bytes, shape, device));
+    }
+    for (const xla::Buffer& slice : slices) args.push_back(&slice);
+    const xla::Execution run = executable->Execute(args);
+    for (size_t i = 0; i < program.names.size(); ++i) {
+      if (run.outputs[0][i].ToVector<uint8_t>().at(0) != 0) continue;
+      *bad_data = program.in_data[i];
+      return program.names[i];
+    }
+  }
+  return "every part of it is finite, but the sum over all devices is not";
+}
+
+// ---- scoring and predicting -----------------------------------------------------------------------
+
+Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer) {
+  if (source->fields() != fields_ && data::DescribeFields(source->fields()) !=
+                                         data::DescribeFields(fields_)) {
+    throw Invalid("{} does not fit the model, which takes {}", source->description(),
+                  data::DescribeFields(fields_));
+  }
+  {
+    const Phase phase(*ledger_, Cause::kCompile);
+    CompileEvaluation();
+  }
+  const Phase phase(*ledger_, Cause::kEvaluation);
+  data::LaunchReader reader(
+      data::Dataset::FromSource(source),
+      {.steps_per_launch = steps_per_launch_, .replicas = runtime_->replicas(), .rows = rows_});
+  const int64_t steps = reader.steps_per_epoch();
+  data::DevicePrefetchOptions options;
+  options.depth = static_cast<int>(config_.pipeline.prefetch);
+  options.bytes = config_.pipeline.prefetch_bytes();
+  options.workers = static_cast<int>(config_.pipeline.workers);
+  options.end_epoch = 1;
+  const data::IteratorState start = reader.Start();
+  data::DevicePrefetcher input(runtime_->shared_client(), runtime_->devices(), std::move(reader),
+                               start, options);
+  Totals totals(metrics_);
+  Scores scores;
+  int64_t done = 0;
+  std::deque<std::pair<data::DeviceLaunch, xla::Execution>> in_flight;
+  const auto retire = [&] {
+    in_flight.front().second.Await();
+    totals.Add(evaluate_program_.results, in_flight.front().second.outputs[0], 0);
+    done += in_flight.front().first.plan.steps;
+    in_flight.pop_front();
+    if (observer != nullptr) observer->OnEvaluation(done, steps);
+  };
+  const size_t num_variables = model_.variables().size();
+  while (std::optional<data::DeviceLaunch> launch = input.Next()) {
+    std::vector<const xla::Buffer*> args;
+    for (int64_t r = 0; r < runtime_->replicas(); ++r) {
+      for (size_t i = 0; i < num_variables; ++i) args.push_back(&state_[r][i]);
+      for (const xla::Buffer& buffer : launch->buffers[r]) args.push_back(&buffer);
+      args.push_back(&ScalarI32(r, static_cast<int32_t>(launch->plan.steps)));
+    }
+    const int64_t id = ledger_->Launched(Cause::kEvaluation);
+    xla::Execution run = evaluate_->Execute(args);
+    TrackCompletion(ledger_, id, run.done);
+    scores.rows += launch->plan.rows;
+    in_flight.emplace_back(std::move(*launch), std::move(run));
+    if (in_flight.size() >= kLaunchesInFlight) retire();
+  }
+  while (!in_flight.empty()) retire();
+  scores.loss = totals.loss();
+  scores.metrics = totals.Metrics();
+  return scores;
+}
+
+std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& source, int64_t limit) {
+  StepSpec spec = SpecFor(rows_, 1);
+  spec.replicas = 1;
+  const Program program = BuildPredictProgram(spec);
+  std::shared_ptr<xla::Executable> executable;
+  {
+    const Phase phase(*ledger_, Cause::kCompile);
+    executable = runtime_->CompileForOne(ir::ToStablehlo(*program.graph));
+  }
+  const Phase phase(*ledger_, Cause::kEvaluation);
+  data::Dataset dataset = data::Dataset::FromSource(source);
+  if (limit >= 0) dataset = dataset.Take(limit);
+  std::vector<checkpoint::HostTensor> outputs(program.results.num_outputs);
+  for (int o = 0; o < program.results.num_outputs; ++o) {
+    outputs[o].name = o == 0 ? "output" : fmt::format("output_{}", o);
+    outputs[o].shape = program.graph->outputs()[o].shape();
+    outputs[o].shape.dims[0] = 0;
+  }
+  data::LaunchReader reader(dataset, {.rows = rows_});
+  data::DevicePrefetchOptions options;
+  options.end_epoch = 1;
+  const data::IteratorState start = reader.Start();
+  data::DevicePrefetcher input(runtime_->shared_client(), {runtime_->devices()[0]},
+                               std::move(reader), start, options);
+  // Launch buffers are [1, B, ...]; the program takes [B, ...]: copied through the host, which is
+  // cheap beside what predictions are used for.
+  while (std::optional<data::DeviceLaunch> launch = input.Next()) {
+    std::vector<const xla::Buffer*> args;
+    for (size_t i = 0; i < model_.variables().size(); ++i) args.push_back(&state_[0][i]);
+    std::vector<xla::Buffer> slices;
+    for (int field : input_fields_) {
+      const xla::Buffer& buffer = launch->buffers[0][field];
+      Bytes bytes(buffer.shape().bytes());
+      buffer.ToHost(bytes.data(), bytes.size());
+      slices.push_back(runtime_->client().FromHost(bytes.data(), spec.field_shapes[field],
+                                                   runtime_->devices()[0]));
+    }
+    for (const xla::Buffer& slice : slices) args.push_back(&slice);
+    const xla::Execution run = executable->Execute(args);
+    for (int o = 0; o < program.results.num_outputs; ++o) {
+      Bytes bytes(run.outputs[0][o].shape().bytes());
+      run.outputs[0][o].ToHost(bytes.data(), bytes.size());
+      const int64_t row_bytes = static_cast<int64_t>(bytes.size()) / rows_;
+      bytes.resize(row_bytes * launch->plan.rows);
+      outputs[o].bytes.insert(outputs[o].bytes.end(), bytes.begin(), bytes.end());
+      outputs[o].shape.dims[0] += launch->plan.rows;
+    }
+  }
+  return outputs;
+}
+
+// ---- weights ----------------------------------------------------------------------------------------
+
+checkpoint::TensorFile Trainer::Weights() const {
+  checkpoint::TensorFile file;
+  for (size_t i = 0; i < model_.variables().size(); ++i) {
+    const xla::Buffer& buffer = state_.at(0)[i];
+    checkpoint::HostTensor& tensor = file.tensors.emplace_back();
+    tensor.name = layout_[i].name;
+    tensor.shape = layout_[i].shape;
+    tensor.bytes.resize(tensor.shape.bytes());
+    buffer.ToHost(tensor.bytes.data(), tensor.bytes.size());
+  }
+  return file;
+}
+
+void Trainer::LoadWeights(const checkpoint::TensorFile& weights, const std::string& origin) {
+  std::vector<std::string> problems;
+  std::vector<Bytes> state = SnapshotState();
+  for (size_t i = 0; i < model_.variables().size(); ++i) {
+    const checkpoint::HostTensor* tensor = weights.Find(layout_[i].name);
+    if (tensor == nullptr) {
+      problems.push_back(fmt::format("{} {} is missing", layout_[i].name,
+                                     layout_[i].shape.ToString()));
+    } else if (tensor->shape != layout_[i].shape) {
+      problems.push_back(fmt::format("{} is {}, the model has {}", layout_[i].name,
+                                     tensor->shape.ToString(), layout_[i].shape.ToString()));
+    } else {
+      state[i] = tensor->bytes;
+    }
+  }
+  for (const checkpoint::HostTensor& tensor : weights.tensors) {
+    const bool known =
+        std::any_of(model_.variables().begin(), model_.variables().end(),
+                    [&](const nn::Variable& variable) { return variable.path == tensor.name; });
+    if (!known) {
+      problems.push_back(fmt::format("{} {} is not in the model", tensor.name,
+                                     tensor.shape.ToString()));
+    }
+  }
+  if (!problems.empty()) {
+    throw Invalid("{} does not fit the model: {}", origin, fmt::join(problems, "; "));
+  }
+  UploadState(state);
+}
+
+}  // namespace flatout::train

@@ -1,0 +1,125 @@
+// flatout/train: run files, the compiled programs of a run, and the loop that drives them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flatout/checkpoint/safetensors.h"
+#include "flatout/data/device_prefetch.h"
+#include "flatout/nn/loss.h"
+#include "flatout/nn/metric.h"
+#include "flatout/nn/model.h"
+#include "flatout/optim/optimizer.h"
+#include "flatout/train/observer.h"
+#include "flatout/train/run_config.h"
+#include "flatout/train/run_folder.h"
+#include "flatout/train/runtime.h"
+#include "flatout/train/step_program.h"
+#include "flatout/watch/ledger.h"
+#include "flatout/watch/verdict.h"
+
+namespace flatout::train {
+
+// Loss and metrics over a whole split, each real row counted once.
+struct Scores {
+  int64_t rows = 0;
+  double loss = 0;
+  std::map<std::string, double> metrics;
+  // {"loss": ..., metrics...}, with a prefix such as "val_".
+  std::map<std::string, double> All(const std::string& prefix = "") const;
+};
+
+struct FitResult {
+  std::vector<float> losses;  // of every step
+  std::map<std::string, double> last_epoch;  // "loss", "accuracy", "val_loss", ...
+  std::optional<Scores> test;
+  int64_t steps = 0, epochs = 0, samples = 0;
+  bool stopped = false;  // by request (a signal), before the end
+  watch::Verdict verdict;
+  Summary summary;
+};
+
+class Trainer {
+ public:
+  // Takes the run's options from `config` (its [model] table is not read: `model` is what is
+  // trained). Initializes the weights. Throws UserError where model, data, loss and options do not
+  // fit each other. `ledger` may be shared with the caller, who then accounts for its own time.
+  Trainer(RunConfig config, nn::Model model, Sources sources,
+          std::shared_ptr<Runtime> runtime = nullptr,
+          std::shared_ptr<watch::Ledger> ledger = nullptr);
+  ~Trainer();
+
+  const nn::Model& model() const { return model_; }
+  Runtime& runtime() { return *runtime_; }
+  watch::Ledger& ledger() { return *ledger_; }
+
+  // Trains, validates after epochs, scores the test split. `folder` (may be null) gets run file,
+  // metrics, weights and summary. `stop` (may be null) is looked at after every launch. A loss that
+  // is not finite throws UserError naming step and the first layer; the weights before that step are
+  // kept. A failed run writes its summary too.
+  FitResult Fit(RunFolder* folder = nullptr, Observer* observer = nullptr,
+                const std::atomic<bool>* stop = nullptr);
+  Scores Evaluate(const data::SourcePtr& source, Observer* observer = nullptr);
+  // The model's outputs for the first `limit` records (all when negative), f32 [rows, ...].
+  std::vector<checkpoint::HostTensor> Predict(const data::SourcePtr& source, int64_t limit = -1);
+
+  // The current weights, and the other way round. Loading checks that names and shapes agree with
+  // the model and lists what does not.
+  checkpoint::TensorFile Weights() const;
+  void LoadWeights(const checkpoint::TensorFile& weights, const std::string& origin);
+  // The compiled training program's memory as the compiler sees it, and bytes of the state; for
+  // tests and plans. Compiles if that has not happened.
+  std::optional<xla::ProgramMemory> TrainProgramMemory();
+  int64_t state_bytes() const;
+
+ private:
+  struct Launch;
+  class Fitting;
+
+  void ChooseFields();
+  void CheckTarget() const;
+  void InitializeState();
+  StepSpec SpecFor(int64_t rows, int64_t steps_per_launch) const;
+  int64_t ChooseStepsPerLaunch() const;
+  void CompileTraining();
+  void CompileEvaluation();
+  // To every replica, in layout_'s order.
+  void UploadState(const std::vector<std::vector<std::byte>>& tensors);
+  const xla::Buffer& ScalarI32(int64_t replica, int32_t value);
+  const xla::Buffer& ScalarF32(int64_t replica, float value);
+  // Starts a training program on a launch's buffers; state_ becomes what it gives.
+  void LaunchTraining(Launch& launch);
+  // What was not finite first in step `index` of the launch, for a message.
+  std::string Diagnose(const Launch& launch, int64_t index, bool* bad_data);
+  std::vector<std::vector<std::byte>> SnapshotState() const;
+  double MeasureCeiling(Launch& launch, double seconds);
+
+  RunConfig config_;
+  nn::Model model_;
+  Sources sources_;
+  std::shared_ptr<Runtime> runtime_;
+  std::shared_ptr<watch::Ledger> ledger_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  std::unique_ptr<nn::Loss> loss_;
+  std::vector<std::unique_ptr<nn::Metric>> metrics_;
+  std::vector<data::Field> fields_;  // of a record
+  std::vector<int> input_fields_;
+  int target_field_ = -1;
+  nn::Policy policy_;
+  int64_t rows_ = 0;  // per replica and step
+  int64_t steps_per_launch_ = 1;
+
+  std::vector<StateTensor> layout_;
+  std::vector<std::vector<xla::Buffer>> state_;  // [replica][tensor]
+  Program train_program_, evaluate_program_;
+  std::shared_ptr<xla::Executable> train_, evaluate_;
+  std::vector<std::map<int32_t, xla::Buffer>> i32_;  // [replica]
+  std::vector<std::map<float, xla::Buffer>> f32_;
+};
+
+}  // namespace flatout::train

@@ -1,0 +1,1170 @@
+#include "flatout/train/trainer.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "flatout/base/error.h"
+#include "flatout/base/file.h"
+#include "flatout/data/arrays.h"
+#include "flatout/nn/layers.h"
+
+namespace flatout::train {
+namespace {
+
+using ir::DType;
+using ir::Shape;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+constexpr int64_t kFeatures = 4, kClasses = 3;
+
+// A folder for the whole program: compiled programs, run folders.
+class Scratch : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "flatout-train-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    path = name;
+    ASSERT_EQ(setenv("FLATOUT_CACHE", (path + "/cache").c_str(), 1), 0);
+  }
+  void TearDown() override { std::filesystem::remove_all(path); }
+  static inline std::string path;
+};
+[[maybe_unused]] const auto* const scratch =
+    ::testing::AddGlobalTestEnvironment(new Scratch);  // NOLINT: gtest owns it
+
+// A name in the scratch folder that nobody has.
+std::string Fresh(const std::string& name) {
+  static int count = 0;
+  return Scratch::path + "/" + name + std::to_string(count++);
+}
+
+// ---- data and models
+// --------------------------------------------------------------------------------
+
+struct Rows {
+  std::vector<float> x;    // [n, kFeatures]
+  std::vector<int32_t> y;  // [n]
+};
+
+// Points that lie near one of three corners; learnable, and every row different.
+Rows MakeRows(int64_t n, uint64_t seed = 1) {
+  Rows rows;
+  uint64_t state = seed;
+  const auto next = [&] {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<float>(state >> 40) / static_cast<float>(1 << 24);
+  };
+  for (int64_t i = 0; i < n; ++i) {
+    const auto label = static_cast<int32_t>(next() * kClasses);
+    rows.y.push_back(label);
+    for (int64_t f = 0; f < kFeatures; ++f) {
+      rows.x.push_back(next() - 0.5f + (f == label ? 1.0f : 0.0f));
+    }
+  }
+  return rows;
+}
+
+data::SourcePtr Source(const Rows& rows) {
+  return std::make_shared<data::ArraysSource>(
+      "rows",
+      std::vector<data::Array>{data::MakeArray("x", Shape(DType::kF32, {kFeatures}), rows.x),
+                               data::MakeArray("y", Shape::Scalar(DType::kI32), rows.y)});
+}
+
+data::SourcePtr Source(int64_t n, uint64_t seed = 1) { return Source(MakeRows(n, seed)); }
+
+nn::Model Chain(std::vector<nn::LayerPtr> layers) {
+  return nn::Model::Sequential(nn::Input({kFeatures}, DType::kF32, "x"), std::move(layers));
+}
+// Softmax regression: small enough to be computed by hand.
+nn::Model Linear(double l2 = 0) {
+  return Chain({nn::Dense({.units = kClasses, .kernel_regularizer = {.l2 = l2}})});
+}
+nn::Model Mlp() {
+  return Chain({nn::Dense({.units = 8, .activation = "relu"}), nn::Dropout({.rate = 0.25}),
+                nn::Dense({.units = kClasses})});
+}
+
+RunConfig Options(const std::string& train, const std::string& rest = "") {
+  return ReadRunConfig(
+      Config::ParseToml(
+          "[model]\nbuiltin = \"mlp\"\n" + rest + "\n[train]\n" + train +
+              (rest.find("[data]") == std::string::npos ? "\n[data]\nsource = \"arrays\"\n" : "\n"),
+          "run.toml"),
+      "run");
+}
+const std::string kSgd = "[optimizer]\nclass = \"SGD\"\nlearning_rate = 0.5\n";
+
+// Clients are dear: one for each number of devices.
+std::shared_ptr<Runtime> Devices(int64_t count) {
+  static std::map<int64_t, std::shared_ptr<Runtime>> runtimes;
+  std::shared_ptr<Runtime>& runtime = runtimes[count];
+  if (runtime == nullptr) {
+    TrainOptions options;
+    options.devices = Config(count);
+    runtime = std::make_shared<Runtime>(options);
+  }
+  return runtime;
+}
+
+struct Trained {
+  FitResult result;
+  checkpoint::TensorFile weights;
+};
+
+Trained Train(const RunConfig& config, nn::Model model, Sources sources, int64_t devices = 1) {
+  Trainer trainer(config, std::move(model), std::move(sources), Devices(devices));
+  Trained trained;
+  trained.result = trainer.Fit();
+  trained.weights = trainer.Weights();
+  return trained;
+}
+
+bool SameBytes(const checkpoint::TensorFile& a, const checkpoint::TensorFile& b) {
+  if (a.tensors.size() != b.tensors.size()) return false;
+  for (size_t i = 0; i < a.tensors.size(); ++i) {
+    if (a.tensors[i].name != b.tensors[i].name || a.tensors[i].bytes != b.tensors[i].bytes) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<float> Values(const checkpoint::HostTensor& tensor) {
+  std::vector<float> values(tensor.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return values;
+}
+
+void ExpectNear(const std::vector<float>& a, const std::vector<float>& b, double tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], tolerance) << "at " << i;
+}
+
+void ExpectNear(const checkpoint::TensorFile& a, const checkpoint::TensorFile& b,
+                double tolerance) {
+  ASSERT_EQ(a.tensors.size(), b.tensors.size());
+  for (size_t i = 0; i < a.tensors.size(); ++i) {
+    SCOPED_TRACE(a.tensors[i].name);
+    ExpectNear(Values(a.tensors[i]), Values(b.tensors[i]), tolerance);
+  }
+}
+
+// ---- the same by hand
+// -------------------------------------------------------------------------------
+
+// Softmax regression on the host in float64.
+struct ByHand {
+  std::vector<double> kernel, bias;  // [kFeatures, kClasses], [kClasses]
+
+  explicit ByHand(const checkpoint::TensorFile& weights) {
+    for (float value : Values(weights.tensors[0])) kernel.push_back(value);
+    for (float value : Values(weights.tensors[1])) bias.push_back(value);
+  }
+  std::vector<double> Probabilities(const float* x) const {
+    std::vector<double> p(bias);
+    double sum = 0;
+    for (int64_t c = 0; c < kClasses; ++c) {
+      for (int64_t f = 0; f < kFeatures; ++f) p[c] += x[f] * kernel[f * kClasses + c];
+      sum += p[c] = std::exp(p[c]);
+    }
+    for (double& value : p) value /= sum;
+    return p;
+  }
+  double Loss(const Rows& rows, int64_t begin, int64_t end) const {
+    double sum = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      sum -= std::log(Probabilities(&rows.x[i * kFeatures])[rows.y[i]]);
+    }
+    return sum / static_cast<double>(end - begin);
+  }
+  // One update of gradient descent on rows begin..end-1; the loss before it.
+  double Step(const Rows& rows, int64_t begin, int64_t end, double rate) {
+    const double loss = Loss(rows, begin, end);
+    std::vector<double> dk(kernel.size()), db(bias.size());
+    for (int64_t i = begin; i < end; ++i) {
+      std::vector<double> p = Probabilities(&rows.x[i * kFeatures]);
+      p[rows.y[i]] -= 1;
+      for (int64_t c = 0; c < kClasses; ++c) {
+        db[c] += p[c];
+        for (int64_t f = 0; f < kFeatures; ++f) {
+          dk[f * kClasses + c] += p[c] * rows.x[i * kFeatures + f];
+        }
+      }
+    }
+    const double n = static_cast<double>(end - begin);
+    for (size_t i = 0; i < kernel.size(); ++i) kernel[i] -= rate * dk[i] / n;
+    for (size_t i = 0; i < bias.size(); ++i) bias[i] -= rate * db[i] / n;
+    return loss;
+  }
+};
+
+// ---- the same bits
+// ----------------------------------------------------------------------------------
+
+TEST(TrainerTest, OneSeedGivesTheSameBits) {
+  const auto train = [](int seed) {
+    return Train(Options("epochs = 2\nglobal_batch = 8\nseed = " + std::to_string(seed)), Mlp(),
+                 {.train = Source(50)});
+  };
+  const Trained first = train(3), second = train(3), other = train(4);
+  EXPECT_EQ(first.result.losses, second.result.losses);
+  EXPECT_TRUE(SameBytes(first.weights, second.weights));
+  EXPECT_EQ(first.result.steps, 14);
+  EXPECT_EQ(first.result.samples, 100);
+  EXPECT_EQ(first.result.losses.size(), 14u);
+  EXPECT_NE(first.result.losses, other.result.losses);
+  EXPECT_FALSE(SameBytes(first.weights, other.weights));
+}
+
+TEST(TrainerTest, StepsPerLaunchChangesNoBit) {
+  std::optional<Trained> expected;
+  // 13 steps per epoch: a remainder for 3 and 7; 20 is more than an epoch.
+  for (const char* k : {"1", "3", "7", "20", "\"auto\""}) {
+    SCOPED_TRACE(k);
+    Trained trained =
+        Train(Options(std::string("epochs = 2\nglobal_batch = 4\nsteps_per_launch = ") + k), Mlp(),
+              {.train = Source(50)});
+    EXPECT_EQ(trained.result.steps, 26);
+    EXPECT_EQ(trained.result.samples, 100);
+    if (expected) {
+      EXPECT_EQ(trained.result.losses, expected->result.losses);
+      EXPECT_TRUE(SameBytes(trained.weights, expected->weights));
+      for (size_t i = 0; i < 4; ++i) { auto a = Values(trained.weights.tensors[i]), b = Values(expected->weights.tensors[i]); for (size_t j = 0; j < a.size(); ++j) if (a[j] != b[j]) printf("DBG %s %s[%zu] %.9g %.9g\n", k, trained.weights.tensors[i].name.c_str(), j, a[j], b[j]); }
+    } else {
+      expected = std::move(trained);
+    }
+  }
+}
+
+// ---- several devices
+// --------------------------------------------------------------------------------
+
+// Dropout's masks and synchronised statistics are those of the global batch.
+TEST(TrainerTest, DevicesAgree) {
+  const auto model = [] {
+    return Chain({nn::Dense({.units = 8, .activation = "relu"}),
+                  nn::BatchNormalization({.synchronized = true}), nn::Dropout({.rate = 0.5}),
+                  nn::Dense({.units = kClasses})});
+  };
+  const RunConfig config = Options("epochs = 3\nglobal_batch = 8\nmetrics = [\"accuracy\"]", kSgd);
+  std::optional<Trained> expected;
+  for (int64_t devices : {1, 2, 4}) {
+    SCOPED_TRACE(devices);
+    Trained trained = Train(config, model(), {.train = Source(45)}, devices);
+    EXPECT_EQ(trained.result.samples, 3 * 45);
+    if (expected) {
+      ExpectNear(trained.result.losses, expected->result.losses, 2e-4);
+      ExpectNear(trained.weights, expected->weights, 2e-3);
+      EXPECT_NEAR(trained.result.last_epoch.at("loss"), expected->result.last_epoch.at("loss"),
+                  2e-4);
+      EXPECT_NEAR(trained.result.last_epoch.at("accuracy"),
+                  expected->result.last_epoch.at("accuracy"), 1e-6);
+    } else {
+      expected = std::move(trained);
+    }
+  }
+}
+
+// By default each replica normalizes by its own rows, as Keras does, so that curves may differ; but
+// a replica that has only padding must harm neither weights nor statistics.
+TEST(TrainerTest, BatchNormalizationOfOneReplicaSurvivesPadding) {
+  for (bool synchronized : {false, true}) {
+    SCOPED_TRACE(synchronized);
+    const Trained trained =
+        Train(Options("epochs = 2\nglobal_batch = 8", kSgd),
+              Chain({nn::BatchNormalization({.momentum = 0.5, .synchronized = synchronized}),
+                     nn::Dense({.units = kClasses})}),
+              {.train = Source(9), .validation = Source(9)}, 2);  // the last batch is one row
+    for (const checkpoint::HostTensor& tensor : trained.weights.tensors) {
+      for (float value : Values(tensor)) EXPECT_TRUE(std::isfinite(value)) << tensor.name;
+    }
+    EXPECT_TRUE(std::isfinite(trained.result.last_epoch.at("val_loss")));
+  }
+}
+
+// cases.md A20: any number of rows on any number of devices gives the loss of the rows there are.
+TEST(TrainerTest, UnevenLastBatchIsTheMeanOfItsRows) {
+  constexpr int64_t kBatch = 6;
+  for (int64_t devices : {1, 2, 3}) {
+    std::set<int64_t> counts = {1,      devices - 1, devices,       kBatch - 1,
+                                kBatch, kBatch + 1,  2 * kBatch - 1};
+    counts.erase(0);
+    for (int64_t n : counts) {
+      SCOPED_TRACE("rows " + std::to_string(n) + ", devices " + std::to_string(devices));
+      const Rows rows = MakeRows(n);
+      Trainer trainer(Options("global_batch = 6\nsteps_per_launch = 2",
+                              kSgd + "[data]\nsource = \"arrays\"\nshuffle = false"),
+                      Linear(), {.train = Source(rows)}, Devices(devices));
+      ByHand by_hand(trainer.Weights());
+      const FitResult result = trainer.Fit();
+      EXPECT_EQ(result.samples, n);
+      ASSERT_EQ(result.losses.size(), static_cast<size_t>((n + kBatch - 1) / kBatch));
+      double total = 0;
+      for (size_t step = 0; step < result.losses.size(); ++step) {
+        const int64_t begin = static_cast<int64_t>(step) * kBatch;
+        const int64_t end = std::min(begin + kBatch, n);
+        const double loss = by_hand.Step(rows, begin, end, 0.5);
+        EXPECT_NEAR(result.losses[step], loss, 1e-5);
+        total += loss * static_cast<double>(end - begin);
+      }
+      EXPECT_NEAR(result.last_epoch.at("loss"), total / static_cast<double>(n), 1e-5);
+      const checkpoint::TensorFile weights = trainer.Weights();
+      for (int64_t i = 0; i < kFeatures * kClasses; ++i) {
+        EXPECT_NEAR(Values(weights.tensors[0])[i], by_hand.kernel[i], 1e-5);
+      }
+      for (int64_t i = 0; i < kClasses; ++i) {
+        EXPECT_NEAR(Values(weights.tensors[1])[i], by_hand.bias[i], 1e-5);
+      }
+    }
+  }
+}
+
+// cases.md A21: 21 rows on 2 devices are 21 rows.
+TEST(TrainerTest, EvaluationCountsEachRowOnce) {
+  const Rows rows = MakeRows(21, 9);
+  for (int64_t devices : {1, 2}) {
+    SCOPED_TRACE(devices);
+    Trainer trainer(Options("global_batch = 8\nmetrics = [\"accuracy\"]"), Linear(),
+                    {.train = Source(8)}, Devices(devices));
+    const ByHand by_hand(trainer.Weights());
+    const Scores scores = trainer.Evaluate(Source(rows));
+    EXPECT_EQ(scores.rows, 21);
+    EXPECT_NEAR(scores.loss, by_hand.Loss(rows, 0, 21), 1e-5);
+    int64_t right = 0;
+    for (int64_t i = 0; i < 21; ++i) {
+      const std::vector<double> p = by_hand.Probabilities(&rows.x[i * kFeatures]);
+      right += std::max_element(p.begin(), p.end()) - p.begin() == rows.y[i];
+    }
+    EXPECT_NEAR(scores.metrics.at("accuracy"), static_cast<double>(right) / 21, 1e-6);
+  }
+}
+
+// Every record is read once per epoch, whatever the devices and steps per launch.
+TEST(TrainerTest, EverySampleIsSeenOnce) {
+  class Counting : public data::ArraysSource {
+   public:
+    using ArraysSource::ArraysSource;
+    void Read(std::span<const int64_t> indices, std::span<std::byte* const> out) const override {
+      {
+        const std::lock_guard lock(mutex);
+        for (int64_t index : indices) ++seen[index];
+      }
+      ArraysSource::Read(indices, out);
+    }
+    mutable std::mutex mutex;
+    mutable std::map<int64_t, int> seen;
+  };
+  const Rows rows = MakeRows(23);
+  for (int64_t devices : {1, 2, 4}) {
+    SCOPED_TRACE(devices);
+    const auto source = std::make_shared<Counting>(
+        "rows",
+        std::vector<data::Array>{data::MakeArray("x", Shape(DType::kF32, {kFeatures}), rows.x),
+                                 data::MakeArray("y", Shape::Scalar(DType::kI32), rows.y)});
+    Train(Options("epochs = 3\nglobal_batch = 4\nsteps_per_launch = 2"), Linear(),
+          {.train = source}, devices);
+    EXPECT_EQ(source->seen.size(), 23u);
+    for (const auto& [index, count] : source->seen) EXPECT_EQ(count, 3) << "record " << index;
+  }
+}
+
+// ---- programs
+// -----------------------------------------------------------------------------------------
+
+// cases.md A46: one padded shape, so one program; a second run compiles nothing.
+TEST(TrainerTest, CompilesOnceAndThenNever) {
+  const auto run = [](const Sources& sources) {
+    TrainOptions options;
+    const auto runtime = std::make_shared<Runtime>(options);
+    Trainer trainer(Options("epochs = 2\nglobal_batch = 7\nsteps_per_launch = 4"),
+                    Chain({nn::Dense({.units = 5}), nn::Dense({.units = kClasses})}), sources,
+                    runtime);
+    const FitResult result = trainer.Fit();
+    EXPECT_EQ(result.summary.compiles, runtime->cache().stats().misses);
+    return runtime->cache().stats();
+  };
+  // 50 rows: 8 batches, the last of one row.
+  xla::CompileCache::Stats stats = run({.train = Source(50)});
+  EXPECT_EQ(stats.misses, 1);
+  EXPECT_EQ(stats.hits, 0);
+  stats = run({.train = Source(50)});
+  EXPECT_EQ(stats.misses, 0);
+  EXPECT_EQ(stats.hits, 1);
+  // Validation and test share one more program.
+  stats = run({.train = Source(50), .validation = Source(10), .test = Source(11)});
+  EXPECT_EQ(stats.misses, 1);
+  stats = run({.train = Source(50), .validation = Source(10), .test = Source(11)});
+  EXPECT_EQ(stats.misses, 0);
+}
+
+TEST(TrainerTest, TheStateIsUpdatedInPlace) {
+  for (int64_t devices : {1, 2}) {
+    SCOPED_TRACE(devices);
+    Trainer trainer(Options("global_batch = 8"), Mlp(), {.train = Source(16)}, Devices(devices));
+    const std::optional<xla::ProgramMemory> memory = trainer.TrainProgramMemory();
+    ASSERT_TRUE(memory.has_value());
+    // Weights 4*8+8 + 8*3+3 = 67 floats, Adam keeps two more of each, and two counters.
+    EXPECT_EQ(trainer.state_bytes(), 3 * 67 * 4 + 2 * 4);
+    EXPECT_EQ(memory->alias, trainer.state_bytes());
+  }
+}
+
+// ---- what a loss means
+// --------------------------------------------------------------------------------
+
+// Keras adds l2 * sum(w^2) to the loss of every batch, to an epoch's loss, and to the validation's.
+TEST(TrainerTest, RegularizationIsPartOfTheLoss) {
+  const Rows rows = MakeRows(6);
+  for (int64_t devices : {1, 2}) {
+    SCOPED_TRACE(devices);
+    Trainer trainer(
+        Options("global_batch = 6", kSgd + "[data]\nsource = \"arrays\"\nshuffle = false"),
+        Linear(0.1), {.train = Source(rows), .validation = Source(rows)}, Devices(devices));
+    const auto penalty = [](const ByHand& by_hand) {
+      double sum = 0;
+      for (double w : by_hand.kernel) sum += w * w;
+      return 0.1 * sum;
+    };
+    const ByHand before(trainer.Weights());
+    const double expected = before.Loss(rows, 0, 6) + penalty(before);
+    EXPECT_NEAR(trainer.Evaluate(Source(rows)).loss, expected, 1e-5);
+    const FitResult result = trainer.Fit();
+    EXPECT_NEAR(result.losses.at(0), expected, 1e-5);
+    EXPECT_NEAR(result.last_epoch.at("loss"), expected, 1e-5);
+    const ByHand after(trainer.Weights());
+    EXPECT_NEAR(result.last_epoch.at("val_loss"), after.Loss(rows, 0, 6) + penalty(after), 1e-5);
+    // The gradient of l2 w^2 is 2 l2 w.
+    ByHand plain = before;
+    plain.Step(rows, 0, 6, 0.5);
+    for (size_t i = 0; i < plain.kernel.size(); ++i) {
+      EXPECT_NEAR(after.kernel[i], plain.kernel[i] - 0.5 * 2 * 0.1 * before.kernel[i], 1e-5);
+    }
+  }
+}
+
+TEST(TrainerTest, PredictIsTheModelThatEvaluateScores) {
+  const Rows rows = MakeRows(21, 5);
+  for (int64_t devices : {1, 2}) {
+    SCOPED_TRACE(devices);
+    Trainer trainer(Options("global_batch = 8\nepochs = 2"), Mlp(), {.train = Source(40)},
+                    Devices(devices));
+    trainer.Fit();
+    const std::vector<checkpoint::HostTensor> outputs = trainer.Predict(Source(rows));
+    ASSERT_EQ(outputs.size(), 1u);
+    EXPECT_EQ(outputs[0].shape, Shape(DType::kF32, {21, kClasses}));
+    const std::vector<float> logits = Values(outputs[0]);
+    double loss = 0;
+    for (int64_t i = 0; i < 21; ++i) {
+      double sum = 0;
+      for (int64_t c = 0; c < kClasses; ++c) sum += std::exp(logits[i * kClasses + c]);
+      loss += std::log(sum) - logits[i * kClasses + rows.y[i]];
+    }
+    EXPECT_NEAR(trainer.Evaluate(Source(rows)).loss, loss / 21, 1e-5);
+    const std::vector<checkpoint::HostTensor> first = trainer.Predict(Source(rows), 9);
+    EXPECT_EQ(first[0].shape, Shape(DType::kF32, {9, kClasses}));
+    EXPECT_EQ(Values(first[0]), std::vector<float>(logits.begin(), logits.begin() + 9 * kClasses));
+    EXPECT_EQ(trainer.Predict(Source(rows), 1000)[0].shape.dims[0], 21);
+  }
+}
+
+TEST(TrainerTest, LearnsWhatCanBeLearned) {
+  const Trained trained =
+      Train(Options("epochs = 30\nglobal_batch = 16\nmetrics = [\"accuracy\"]",
+                    "[optimizer]\nclass = \"Adam\"\nlearning_rate = 0.03\n"),
+            Mlp(), {.train = Source(200), .validation = Source(100, 2), .test = Source(100, 3)});
+  EXPECT_GT(trained.result.test->metrics.at("accuracy"), 0.9);
+  EXPECT_EQ(trained.result.test->rows, 100);
+  EXPECT_LT(trained.result.last_epoch.at("loss"), trained.result.losses.front());
+}
+
+// ---- weights
+// ------------------------------------------------------------------------------------------
+
+TEST(TrainerTest, WeightsGoOutAndIn) {
+  const RunConfig config = Options("global_batch = 8\nepochs = 2");
+  Trainer first(config, Mlp(), {.train = Source(40)}, Devices(1));
+  first.Fit();
+  Trainer second(Options("global_batch = 8\nseed = 77"), Mlp(), {.train = Source(40)}, Devices(2));
+  EXPECT_FALSE(SameBytes(first.Weights(), second.Weights()));
+  second.LoadWeights(first.Weights(), "memory");
+  EXPECT_TRUE(SameBytes(first.Weights(), second.Weights()));
+  EXPECT_NEAR(second.Evaluate(Source(21)).loss, first.Evaluate(Source(21)).loss, 1e-5);
+}
+
+TEST(TrainerTest, WeightsThatDoNotFitAreListed) {
+  Trainer trainer(Options("global_batch = 8"), Mlp(), {.train = Source(40)}, Devices(1));
+  const checkpoint::TensorFile before = trainer.Weights();
+  checkpoint::TensorFile wrong = before;
+  wrong.tensors[0].shape = Shape(DType::kF32, {8, 4});
+  wrong.tensors[1].name = "dense/offset";
+  try {
+    trainer.LoadWeights(wrong, "old.safetensors");
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("old.safetensors does not fit the model"),
+                                    HasSubstr("dense/kernel is f32[8,4], the model has f32[4,8]"),
+                                    HasSubstr("dense/bias f32[8] is missing"),
+                                    HasSubstr("dense/offset f32[8] is not in the model")));
+  }
+  EXPECT_TRUE(SameBytes(trainer.Weights(), before));
+}
+
+// ---- a loss that is not finite
+// ------------------------------------------------------------------------
+
+// The error of training, and what it leaves in the folder.
+struct Failed {
+  std::string message;
+  int exit_code = 0;
+  checkpoint::TensorFile weights;
+  nlohmann::json summary;
+};
+Failed Fail(const RunConfig& config, nn::Model model, Sources sources, int64_t devices = 1) {
+  Failed failed;
+  RunFolder folder(Fresh("failed"), false);
+  Trainer trainer(config, std::move(model), std::move(sources), Devices(devices));
+  try {
+    trainer.Fit(&folder);
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const UserError& error) {
+    failed.message = error.what();
+    failed.exit_code = error.exit_code();
+  }
+  failed.weights = checkpoint::LoadSafetensors(folder.File("weights.safetensors"));
+  failed.summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  return failed;
+}
+
+TEST(TrainerTest, AnOverflowNamesLayerAndStepAndKeepsTheWeights) {
+  for (int64_t devices : {1, 2}) {
+    for (const char* k : {"1", "5"}) {
+      SCOPED_TRACE(std::string(k) + " steps per launch, devices " + std::to_string(devices));
+      const auto model = [] {
+        return Chain({nn::Dense({.units = 8}), nn::Dense({.units = kClasses})});
+      };
+      const std::string sgd = "[optimizer]\nclass = \"SGD\"\nlearning_rate = 1e25\n";
+      const std::string train =
+          std::string("epochs = 3\nglobal_batch = 8\nsteps_per_launch = ") + k;
+      const Failed failed = Fail(Options(train, sgd), model(), {.train = Source(40)}, devices);
+      EXPECT_THAT(failed.message,
+                  AllOf(HasSubstr("step 2"), HasSubstr("epoch 1"),
+                        HasSubstr("the output of layer dense_1"), HasSubstr("weights.safetensors"),
+                        HasSubstr("learning_rate"), HasSubstr("clipnorm")));
+      EXPECT_EQ(failed.exit_code, kExitUsage);
+      EXPECT_EQ(failed.summary["status"], "failed");
+      EXPECT_EQ(failed.summary["exit_code"], kExitUsage);
+      EXPECT_THAT(failed.summary["error"].get<std::string>(), HasSubstr("dense_1"));
+      EXPECT_EQ(failed.summary["steps"], 1);
+      EXPECT_EQ(failed.weights.metadata.at("step"), "1");
+      // Kept is what one step alone gives.
+      const Trained one =
+          Train(Options(train + "\nmax_steps = 1", sgd), model(), {.train = Source(40)}, devices);
+      EXPECT_TRUE(SameBytes(failed.weights, one.weights));
+    }
+  }
+}
+
+TEST(TrainerTest, NotANumberInTheDataIsBadData) {
+  for (int64_t devices : {1, 2}) {
+    SCOPED_TRACE(devices);
+    Rows rows = MakeRows(20);
+    rows.x[13 * kFeatures + 2] = std::numeric_limits<float>::quiet_NaN();
+    const Failed failed =
+        Fail(Options("global_batch = 4", "[data]\nsource = \"arrays\"\nshuffle = false"), Mlp(),
+             {.train = Source(rows)}, devices);
+    EXPECT_THAT(failed.message, AllOf(HasSubstr("step 4"), HasSubstr("the data's field x"),
+                                      HasSubstr("Mend the data"), Not(HasSubstr("learning_rate"))));
+    EXPECT_EQ(failed.exit_code, kExitBadData);
+    EXPECT_EQ(failed.summary["exit_code"], kExitBadData);
+    EXPECT_EQ(failed.summary["steps"], 3);
+  }
+}
+
+TEST(TrainerTest, ALabelOutsideTheClassesIsBadData) {
+  for (int32_t label : {-1, 3, 1000000}) {
+    for (int64_t devices : {1, 2}) {
+      SCOPED_TRACE(label);
+      Rows rows = MakeRows(9);  // with 2 devices the last batch has a device with padding only
+      rows.y[8] = label;
+      const Failed failed =
+          Fail(Options("global_batch = 4", "[data]\nsource = \"arrays\"\nshuffle = false"), Mlp(),
+               {.train = Source(rows)}, devices);
+      EXPECT_THAT(
+          failed.message,
+          AllOf(HasSubstr("step 3"), HasSubstr("the data's field y holds a class outside 0 to 2")));
+      EXPECT_EQ(failed.exit_code, kExitBadData);
+    }
+  }
+}
+
+// ---- stopping
+// -----------------------------------------------------------------------------------------
+
+TEST(TrainerTest, MaxStepsIsExact) {
+  for (int64_t most : {1, 4, 5, 9, 10, 11, 23}) {
+    SCOPED_TRACE(most);
+    // 10 steps an epoch, in launches of 4, 4 and 2.
+    const Trained trained =
+        Train(Options("epochs = 3\nglobal_batch = 5\nsteps_per_launch = 4\nmax_steps = " +
+                      std::to_string(most)),
+              Linear(), {.train = Source(48)});
+    EXPECT_EQ(trained.result.steps, most);
+    EXPECT_EQ(trained.result.losses.size(), static_cast<size_t>(most));
+    EXPECT_EQ(trained.result.epochs, most / 10);
+    EXPECT_EQ(trained.result.samples, most / 10 * 48 + most % 10 * 5);
+    EXPECT_FALSE(trained.result.stopped);
+  }
+}
+
+// Raises the flag after a number of launches.
+class StopAfter : public Observer {
+ public:
+  StopAfter(int64_t epoch, std::atomic<bool>* stop) : epoch_(epoch), stop_(stop) {}
+  void OnEpochEnd(const EpochEnd& end) override {
+    ends.push_back(end);
+    if (end.epoch == epoch_) *stop_ = true;
+  }
+  std::vector<EpochEnd> ends;
+
+ private:
+  int64_t epoch_;
+  std::atomic<bool>* stop_;
+};
+
+TEST(TrainerTest, TheStopFlagEndsTrainingAndKeepsWhatWasLearned) {
+  std::atomic<bool> stop{false};
+  StopAfter observer(2, &stop);
+  RunFolder folder(Fresh("stopped"), false);
+  Trainer trainer(Options("epochs = 100\nglobal_batch = 8"), Mlp(),
+                  {.train = Source(40), .validation = Source(10), .test = Source(10)}, Devices(1));
+  const FitResult result = trainer.Fit(&folder, &observer, &stop);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_EQ(result.epochs, 2);
+  EXPECT_EQ(result.steps, 10);
+  EXPECT_EQ(result.summary.exit_code, kExitPreempted);
+  EXPECT_TRUE(SameBytes(checkpoint::LoadSafetensors(folder.File("weights.safetensors")),
+                        trainer.Weights()));
+  const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  EXPECT_EQ(summary["status"], "stopped");
+  EXPECT_EQ(summary["exit_code"], kExitPreempted);
+}
+
+TEST(TrainerTest, AFlagThatIsUpBeforehandStopsAfterOneLaunch) {
+  const std::atomic<bool> stop{true};
+  Trainer trainer(Options("epochs = 100\nglobal_batch = 8\nsteps_per_launch = 2"), Mlp(),
+                  {.train = Source(40)}, Devices(1));
+  const FitResult result = trainer.Fit(nullptr, nullptr, &stop);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_EQ(result.steps, 2);
+  EXPECT_EQ(result.epochs, 0);
+}
+
+// What is validated gets worse from the beginning: the labels are shifted.
+data::SourcePtr Contrary() {
+  Rows rows = MakeRows(60);
+  for (int32_t& label : rows.y) label = (label + 1) % kClasses;
+  return Source(rows);
+}
+
+TEST(TrainerTest, EarlyStoppingRestoresTheBestWeights) {
+  std::atomic<bool> stop{false};
+  StopAfter observer(-1, &stop);
+  Trainer trainer(
+      Options(
+          "epochs = 50\nglobal_batch = 10\nearly_stopping = {patience = 3, restore_best_weights = "
+          "true}",
+          kSgd),
+      Linear(), {.train = Source(60), .validation = Contrary()}, Devices(1));
+  const FitResult result = trainer.Fit(nullptr, &observer, nullptr);
+  EXPECT_EQ(result.epochs, 4);  // the first is the best, then three that are not
+  ASSERT_EQ(observer.ends.size(), 4u);
+  EXPECT_THAT(observer.ends.back().note, HasSubstr("stopping early: val_loss"));
+  EXPECT_FALSE(result.stopped);
+  EXPECT_EQ(result.summary.exit_code, kExitDone);
+  EXPECT_NEAR(trainer.Evaluate(Contrary()).loss, observer.ends[0].logs.at("val_loss"), 1e-6);
+  EXPECT_GT(observer.ends[3].logs.at("val_loss"), observer.ends[0].logs.at("val_loss"));
+}
+
+TEST(TrainerTest, TheBestWeightsAreKeptApart) {
+  RunFolder folder(Fresh("best"), false);
+  std::atomic<bool> stop{false};
+  StopAfter observer(-1, &stop);
+  Trainer trainer(Options("epochs = 4\nglobal_batch = 10", kSgd), Linear(),
+                  {.train = Source(60), .validation = Contrary()}, Devices(1));
+  trainer.Fit(&folder, &observer);
+  const auto best = checkpoint::LoadSafetensors(folder.File("best.safetensors"));
+  EXPECT_EQ(best.metadata.at("step"), "6");
+  EXPECT_EQ(checkpoint::LoadSafetensors(folder.File("weights.safetensors")).metadata.at("step"),
+            "24");
+  trainer.LoadWeights(best, "best");
+  EXPECT_NEAR(trainer.Evaluate(Contrary()).loss, observer.ends[0].logs.at("val_loss"), 1e-6);
+}
+
+TEST(TrainerTest, PlateauLowersTheRate) {
+  std::atomic<bool> stop{false};
+  class Rates : public Observer {
+   public:
+    void OnLog(const Progress& progress) override { rates.push_back(progress.learning_rate); }
+    std::vector<double> rates;
+  } observer;
+  Train(Options("epochs = 6\nglobal_batch = 60", kSgd), Linear(), {.train = Source(60)});
+  Trainer trainer(Options("epochs = 6\nglobal_batch = 60\nreduce_lr_on_plateau = {factor = 0.5, "
+                          "patience = 2, min_lr = 0.2}",
+                          kSgd + "[watch]\nlog_seconds = 1e-9\n"),
+                  Linear(), {.train = Source(60), .validation = Contrary()}, Devices(1));
+  trainer.Fit(nullptr, &observer);
+  // Worse from epoch 2 on: lowered after epochs 3 and 5, the second time only to min_lr.
+  ASSERT_EQ(observer.rates.size(), 6u);
+  const double expected[] = {0.5, 0.5, 0.5, 0.25, 0.25, 0.2};
+  for (int i = 0; i < 6; ++i)
+    EXPECT_NEAR(observer.rates[i], expected[i], 1e-6) << "epoch " << i + 1;
+}
+
+TEST(TrainerTest, WatchingWhatIsNeverValidatedIsAnError) {
+  for (const char* key : {"early_stopping", "reduce_lr_on_plateau"}) {
+    Trainer trainer(Options(std::string("global_batch = 8\n") + key + " = {patience = 1}"),
+                    Linear(), {.train = Source(16)}, Devices(1));
+    try {
+      trainer.Fit();
+      ADD_FAILURE() << "no error was thrown";
+    } catch (const UserError& error) {
+      EXPECT_THAT(error.what(),
+                  AllOf(HasSubstr(key), HasSubstr("\"val_loss\""), HasSubstr("validation_split")));
+    }
+  }
+}
+
+TEST(TrainerTest, AMonitorThatNobodyMeasuresIsAnError) {
+  Trainer trainer(Options("global_batch = 8", "[checkpoint]\nmonitor = \"val_acuracy\""), Linear(),
+                  {.train = Source(16), .validation = Source(5)}, Devices(1));
+  try {
+    trainer.Fit();
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("val_acuracy"), HasSubstr("val_loss")));
+  }
+}
+
+TEST(TrainerTest, ValidationComesAsOftenAsAsked) {
+  std::atomic<bool> stop{false};
+  StopAfter observer(-1, &stop);
+  Trainer trainer(Options("epochs = 5\nglobal_batch = 8\nevaluate_every = 2"), Linear(),
+                  {.train = Source(16), .validation = Source(5)}, Devices(1));
+  trainer.Fit(nullptr, &observer);
+  std::vector<int64_t> validated;
+  for (const EpochEnd& end : observer.ends) {
+    if (end.logs.contains("val_loss")) validated.push_back(end.epoch);
+  }
+  EXPECT_THAT(validated, ElementsAre(2, 4, 5));
+}
+
+// ---- the run folder
+// -----------------------------------------------------------------------------------
+
+std::vector<nlohmann::json> Lines(const std::string& path) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream text(ReadFile(path));
+  for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
+}
+
+TEST(TrainerTest, TheRunFolderTellsTheRun) {
+  RunFolder folder(Fresh("told"), false);
+  const RunConfig config = Options("epochs = 2\nglobal_batch = 8\nmetrics = [\"accuracy\"]");
+  Trainer trainer(config, Mlp(),
+                  {.train = Source(40), .validation = Source(10, 2), .test = Source(21, 3)},
+                  Devices(1));
+  const FitResult result = trainer.Fit(&folder);
+  EXPECT_THAT(FilesIn(folder.path()),
+              UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json",
+                                   "weights.safetensors", "best.safetensors"));
+  EXPECT_EQ(Config::LoadToml(folder.File("run.toml")), config.tree);
+
+  const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  EXPECT_EQ(summary["status"], "done");
+  EXPECT_EQ(summary["exit_code"], 0);
+  EXPECT_EQ(summary["steps"], 10);
+  EXPECT_EQ(summary["epochs"], 2);
+  EXPECT_EQ(summary["samples"], 80);
+  EXPECT_EQ(summary["devices"], 1);
+  EXPECT_EQ(summary["parameters"], 67);
+  EXPECT_EQ(summary["metrics"]["test"]["accuracy"], result.test->metrics.at("accuracy"));
+  EXPECT_EQ(summary["metrics"]["test"]["loss"], result.test->loss);
+  EXPECT_EQ(summary["metrics"]["train"]["loss"], result.last_epoch.at("loss"));
+  EXPECT_EQ(summary["metrics"]["validation"]["accuracy"], result.last_epoch.at("val_accuracy"));
+  EXPECT_GT(summary["full"].get<double>(), 0);
+  EXPECT_LE(summary["full"].get<double>(), 1);
+  EXPECT_GT(summary["samples_per_second"].get<double>(), 0);
+  EXPECT_GT(summary["first_step_seconds"].get<double>(), 0);
+  EXPECT_GT(summary["peak_resident_bytes"].get<int64_t>(), 0);
+  EXPECT_TRUE(summary["mfu"].is_null()) << "the peak of a CPU is not known";
+  EXPECT_GE(summary["verdict"].size(), 4u);
+  double sum = 0;
+  for (const auto& [cause, seconds] : summary["ledger"].items()) sum += seconds.get<double>();
+  EXPECT_EQ(summary["ledger"].size(), static_cast<size_t>(watch::kNumCauses));
+  const double wall = summary["wall_seconds"];
+  EXPECT_NEAR(sum, wall, 0.005 * wall);
+
+  std::vector<std::string> epochs;
+  for (const nlohmann::json& line : Lines(folder.File("metrics.jsonl"))) {
+    if (line["event"] == "epoch") {
+      EXPECT_EQ(line["step"], 5 * line["epoch"].get<int>());
+      for (const char* key : {"loss", "accuracy", "val_loss", "val_accuracy", "seconds"}) {
+        EXPECT_TRUE(line[key].is_number()) << key;
+      }
+    }
+    if (line["event"] == "log") {
+      EXPECT_GE(line["epoch"], 1);
+      EXPECT_LE(line["epoch"], 2) << "a log line at an epoch's end belongs to that epoch";
+    }
+    if (line["event"] == "test") {
+      EXPECT_EQ(line["rows"], 21);
+      EXPECT_EQ(line["test_loss"], result.test->loss);
+    }
+    if (line["event"] != "log") epochs.push_back(line["event"]);
+  }
+  EXPECT_THAT(epochs, ElementsAre("epoch", "epoch", "test"));
+}
+
+TEST(TrainerTest, WithSeveralDevicesCommunicationIsUnknownNotZero) {
+  RunFolder folder(Fresh("two"), false);
+  Trainer trainer(Options("global_batch = 8"), Mlp(), {.train = Source(40)}, Devices(2));
+  trainer.Fit(&folder);
+  const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  EXPECT_TRUE(summary["ledger"]["communication"].is_null());
+  EXPECT_EQ(summary["devices"], 2);
+}
+
+TEST(TrainerTest, CheckpointsComeEverySoManySteps) {
+  RunFolder folder(Fresh("every"), false);
+  // Looks into the folder at each log line, which comes after each launch.
+  class Watcher : public Observer {
+   public:
+    explicit Watcher(const RunFolder& run) : run_(run) {}
+    void OnLog(const Progress&) override {
+      const std::string path = run_.File("weights.safetensors");
+      if (FileExists(path)) {
+        steps.insert(std::stoll(checkpoint::LoadSafetensors(path).metadata.at("step")));
+      }
+    }
+    std::set<int64_t> steps;
+
+   private:
+    const RunFolder& run_;
+  } watcher(folder);
+  Trainer trainer(Options("epochs = 1\nglobal_batch = 4\nsteps_per_launch = 1",
+                          "[checkpoint]\nevery_steps = 3\n[watch]\nlog_seconds = 1e-9\n"),
+                  Linear(), {.train = Source(40)}, Devices(1));
+  trainer.Fit(&folder, &watcher);
+  EXPECT_THAT(watcher.steps, ElementsAre(3, 6, 9));
+  EXPECT_EQ(checkpoint::LoadSafetensors(folder.File("weights.safetensors")).metadata.at("step"),
+            "10");
+}
+
+TEST(TrainerTest, AFolderWithARunIsRefused) {
+  const std::string path = Fresh("taken");
+  {
+    RunFolder folder(path, false);
+    folder.Log("log", {{"step", 1}});
+  }
+  try {
+    RunFolder folder(path, false);
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), Code::kAlreadyExists);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(path), HasSubstr("--overwrite")));
+  }
+  EXPECT_TRUE(FileExists(path + "/metrics.jsonl"));
+  std::ofstream(path + "/notes.txt") << "the user's own";
+  const RunFolder folder(path, true);
+  EXPECT_THAT(FilesIn(path), ElementsAre("notes.txt"));
+}
+
+TEST(RunFolderTest, UnknownNumbersBecomeNull) {
+  RunFolder folder(Fresh("null"), false);
+  folder.Log("log", {{"step", 3}, {"loss", std::nan("")}, {"rate", 0.5}, {"big", INFINITY}});
+  EXPECT_EQ(ReadFile(folder.File("metrics.jsonl")),
+            "{\"event\":\"log\",\"step\":3,\"loss\":null,\"rate\":0.5,\"big\":null}\n");
+  Summary summary;
+  summary.metrics["train"]["loss"] = std::nan("");
+  summary.peak_resident_bytes = -1;
+  folder.WriteSummary(summary);
+  const auto json = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  for (const char* key : {"full", "samples_per_second", "ceiling_samples_per_second", "mfu",
+                          "first_step_seconds", "peak_resident_bytes", "flops_per_sample"}) {
+    EXPECT_TRUE(json[key].is_null()) << key;
+  }
+  EXPECT_TRUE(json["metrics"]["train"]["loss"].is_null());
+}
+
+// As a full disk does it: writes past a size fail. SIGXFSZ is ignored, so that write() says so.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+TEST(TrainerTest, ADiskThatFillsUpLeavesNothingHalfWritten) {
+  RunFolder folder(Fresh("full"), false);
+  Trainer trainer(Options("epochs = 3\nglobal_batch = 8"),
+                  Chain({nn::Dense({.units = 600}), nn::Dense({.units = kClasses})}),
+                  {.train = Source(40)}, Devices(1));
+  trainer.TrainProgramMemory();  // the compile cache is not what is tested
+  try {
+    const FileSizeLimit limit(8 << 10);  // less than the weights, more than everything else
+    trainer.Fit(&folder);
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("weights.safetensors"), HasSubstr("File too large")));
+    EXPECT_EQ(error.exit_code(), kExitUsage);
+  }
+  EXPECT_THAT(FilesIn(folder.path()),
+              UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json"));
+  const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  EXPECT_EQ(summary["status"], "failed");
+  EXPECT_EQ(summary["steps"], 15) << "training itself went on to the end";
+  // With room again the same trainer can still save what it learned.
+  checkpoint::SaveSafetensors(folder.File("weights.safetensors"), trainer.Weights());
+}
+
+TEST(TrainerTest, NoRoomForAnythingIsStillOneClearError) {
+  RunFolder folder(Fresh("none"), false);
+  Trainer trainer(Options("epochs = 1\nglobal_batch = 8"), Mlp(), {.train = Source(40)},
+                  Devices(1));
+  trainer.TrainProgramMemory();
+  try {
+    const FileSizeLimit limit(0);
+    trainer.Fit(&folder);
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("run.toml"), HasSubstr("File too large")));
+  }
+  EXPECT_THAT(FilesIn(folder.path()), ElementsAre());
+}
+
+TEST(TrainerTest, ALossThatIsNotFiniteIsSaidEvenOnAFullDisk) {
+  RunFolder folder(Fresh("fullnan"), false);
+  Trainer trainer(Options("epochs = 3\nglobal_batch = 8\nsteps_per_launch = 1",
+                          "[optimizer]\nclass = \"SGD\"\nlearning_rate = 1e25\n"),
+                  Chain({nn::Dense({.units = 600}), nn::Dense({.units = kClasses})}),
+                  {.train = Source(40)}, Devices(1));
+  trainer.TrainProgramMemory();
+  try {
+    const FileSizeLimit limit(8 << 10);
+    trainer.Fit(&folder);
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("step 2"), HasSubstr("dense_1"), Not(HasSubstr("are kept in"))));
+  }
+}
+
+// ---- where the time went
+// ------------------------------------------------------------------------------
+
+// Takes a while for every read.
+class Slow : public data::ArraysSource {
+ public:
+  Slow(const Rows& rows, double seconds)
+      : ArraysSource("slow rows", {data::MakeArray("x", Shape(DType::kF32, {kFeatures}), rows.x),
+                                   data::MakeArray("y", Shape::Scalar(DType::kI32), rows.y)}),
+        seconds_(seconds) {}
+  void Read(std::span<const int64_t> indices, std::span<std::byte* const> out) const override {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds_));
+    ArraysSource::Read(indices, out);
+  }
+
+ private:
+  double seconds_;
+};
+
+TEST(TrainerTest, TheLedgerOfARunAddsUpToItsWallTime) {
+  for (int64_t devices : {1, 2}) {
+    RunFolder folder(Fresh("ledger"), false);
+    Trainer trainer(Options("epochs = 3\nglobal_batch = 8"), Mlp(),
+                    {.train = Source(100), .validation = Source(30), .test = Source(30)},
+                    Devices(devices));
+    const FitResult result = trainer.Fit(&folder);
+    const watch::LedgerReport& ledger = result.summary.ledger;
+    EXPECT_NEAR(ledger.sum(), ledger.wall, 0.005 * ledger.wall);
+    for (watch::Cause cause :
+         {watch::Cause::kStart, watch::Cause::kCompile, watch::Cause::kCompute,
+          watch::Cause::kEvaluation, watch::Cause::kCheckpoint, watch::Cause::kHost}) {
+      EXPECT_GT(ledger.of(cause), 0) << watch::Name(cause);
+    }
+    EXPECT_EQ(trainer.ledger().in_flight(), 0);
+  }
+}
+
+// cases.md A2: a reader that sleeps is named as what the device waits for.
+TEST(TrainerTest, ASlowReaderIsTheLimitThatTheVerdictNames) {
+  Trainer trainer(Options("global_batch = 8\nsteps_per_launch = 1"), Linear(),
+                  {.train = std::make_shared<Slow>(MakeRows(160), 0.03)}, Devices(1));
+  const FitResult result = trainer.Fit();
+  EXPECT_EQ(result.verdict.limit, "input");
+  EXPECT_EQ(result.verdict.stage, "read");
+  EXPECT_THAT(result.verdict.lines.back(),
+              AllOf(HasSubstr("limit: input (read)"), HasSubstr("of the training time")));
+  const watch::LedgerReport& ledger = result.summary.ledger;
+  EXPECT_NEAR(ledger.sum(), ledger.wall, 0.005 * ledger.wall);
+  // 20 reads of 30 ms, of which only those made while the program was compiled cost nothing.
+  EXPECT_GT(ledger.of(watch::Cause::kInput), 0.2);
+  EXPECT_GT(ledger.of(watch::Cause::kInput) / ledger.training(), 0.5);
+  EXPECT_LT(result.verdict.full.value(), 0.5);
+}
+
+TEST(TrainerTest, AnErrorOfTheReaderEndsTheRunWithItsCode) {
+  class Broken : public data::ArraysSource {
+   public:
+    explicit Broken(const Rows& rows)
+        : ArraysSource("broken rows",
+                       {data::MakeArray("x", Shape(DType::kF32, {kFeatures}), rows.x),
+                        data::MakeArray("y", Shape::Scalar(DType::kI32), rows.y)}) {}
+    void Read(std::span<const int64_t> indices, std::span<std::byte* const> out) const override {
+      for (int64_t index : indices) {
+        if (index == 30) throw BadData("rows.bin: byte 480: record 30 is damaged");
+      }
+      ArraysSource::Read(indices, out);
+    }
+  };
+  RunFolder folder(Fresh("broken"), false);
+  Trainer trainer(Options("global_batch = 8\nsteps_per_launch = 1",
+                          "[data]\nsource = \"arrays\"\nshuffle = false"),
+                  Linear(), {.train = std::make_shared<Broken>(MakeRows(40))}, Devices(1));
+  try {
+    trainer.Fit(&folder);
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), kExitBadData);
+    EXPECT_THAT(error.what(), HasSubstr("record 30 is damaged"));
+  }
+  const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  EXPECT_EQ(summary["status"], "failed");
+  EXPECT_EQ(summary["exit_code"], kExitBadData);
+}
+
+// ---- what does not fit
+// ----------------------------------------------------------------------------------
+
+std::string MessageOf(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const UserError& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "another kind of error: " << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return "";
+}
+
+TEST(TrainerTest, WhatDoesNotFitIsSaidBeforeTraining) {
+  const auto make = [](const std::string& train, nn::Model model, int64_t devices = 1) {
+    return MessageOf([&] {
+      Trainer trainer(Options(train), std::move(model), {.train = Source(20)}, Devices(devices));
+    });
+  };
+  EXPECT_THAT(make("global_batch = 7", Linear(), 2),
+              AllOf(HasSubstr("global_batch = 7"), HasSubstr("2 devices"), HasSubstr("6 or 8")));
+  EXPECT_THAT(make("global_batch = 1", Linear(), 4), HasSubstr("4"));
+  EXPECT_THAT(make("target = \"label\"", Linear()),
+              AllOf(HasSubstr("train.target"), HasSubstr("\"label\""), HasSubstr("x f32[4]")));
+  EXPECT_THAT(make("inputs = [\"xx\"]", Linear()),
+              AllOf(HasSubstr("train.inputs"), HasSubstr("did you mean \"x\"?")));
+  EXPECT_THAT(make("inputs = [\"y\"]\ntarget = \"x\"", Linear()), HasSubstr("y"));
+  const nn::Model wide =
+      nn::Model::Sequential(nn::Input({5}, DType::kF32, "x"), {nn::Dense({.units = kClasses})});
+  EXPECT_THAT(make("", wide), AllOf(HasSubstr("f32[5]"), HasSubstr("f32[4]"), HasSubstr("\"x\"")));
+  EXPECT_THAT(MessageOf([] {
+                Trainer trainer(Options(""), Linear(), {.validation = Source(4)}, Devices(1));
+                trainer.Fit();
+              }),
+              HasSubstr("no training split"));
+  Trainer trainer(Options(""), Linear(), {.train = Source(4)}, Devices(1));
+  const auto other = std::make_shared<data::ArraysSource>(
+      "others", std::vector<data::Array>{
+                    data::MakeArray("x", Shape(DType::kF32, {2}), std::vector<float>(8)),
+                    data::MakeArray("y", Shape::Scalar(DType::kI32), std::vector<int32_t>(4))});
+  EXPECT_THAT(MessageOf([&] { trainer.Evaluate(other); }),
+              AllOf(HasSubstr("others"), HasSubstr("x f32[4]")));
+}
+
+TEST(TrainerTest, ClassesThatTheOutputsLackAreSaidBeforeTraining) {
+  data::Array y = data::MakeArray("y", Shape::Scalar(DType::kI32), MakeRows(20).y);
+  y.field.bound = 10;
+  const auto source = std::make_shared<data::ArraysSource>(
+      "rows", std::vector<data::Array>{
+                  data::MakeArray("x", Shape(DType::kF32, {kFeatures}), MakeRows(20).x), y});
+  EXPECT_THAT(
+      MessageOf([&] { Trainer trainer(Options(""), Linear(), {.train = source}, Devices(1)); }),
+      AllOf(HasSubstr("\"y\""), HasSubstr("10 classes (0 to 9)"), HasSubstr("10 units")));
+}
+
+TEST(RunConfigTest, ValuesOutOfRangeHaveTheirPlace) {
+  const auto message = [](const std::string& train, const std::string& rest = "") {
+    return MessageOf([&] { Options(train, rest); });
+  };
+  EXPECT_THAT(message("epochs = 0"), AllOf(HasSubstr("run.toml:5"), HasSubstr("at least 1")));
+  EXPECT_THAT(message("global_batch = -8"), AllOf(HasSubstr("run.toml:5"), HasSubstr("found -8")));
+  EXPECT_THAT(message("max_steps = 0"), HasSubstr("at least 1"));
+  EXPECT_THAT(message("devices = 0"), HasSubstr("\"all\""));
+  EXPECT_THAT(message("devices = \"al\""), HasSubstr("\"all\""));
+  EXPECT_THAT(message("devices = 1.5"), HasSubstr("1.5"));
+  EXPECT_THAT(message("devices = [1]"), HasSubstr("run.toml:5"));
+  EXPECT_THAT(message("steps_per_launch = 0"), HasSubstr("\"auto\""));
+  EXPECT_THAT(message("precision = \"float8\""), HasSubstr("float8"));
+  EXPECT_THAT(message("epoch = 3"), HasSubstr("did you mean \"epochs\"?"));
+  EXPECT_THAT(message("epochs = \"3\""), HasSubstr("expected an integer"));
+  EXPECT_THAT(message("early_stopping = {patience = -1}"), HasSubstr("patience"));
+  EXPECT_THAT(message("early_stopping = {mode = \"up\"}"), HasSubstr("\"up\""));
+  EXPECT_THAT(message("reduce_lr_on_plateau = {factor = 1.5}"), HasSubstr("factor"));
+  EXPECT_THAT(message("", "[checkpoint]\nevery_steps = -1"), HasSubstr("every_steps"));
+  EXPECT_THAT(message("", "[watch]\nlog_seconds = 0"), HasSubstr("log_seconds"));
+  EXPECT_THAT(message("", "[watch]\nprogress = \"fancy\""), HasSubstr("\"fancy\""));
+  EXPECT_THAT(message("", "[wach]\nprogress = \"bar\""), HasSubstr("did you mean \"watch\"?"));
+}
+
+}  // namespace
+}  // namespace flatout::train
