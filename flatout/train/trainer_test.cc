@@ -251,7 +251,6 @@ TEST(TrainerTest, StepsPerLaunchChangesNoBit) {
     if (expected) {
       EXPECT_EQ(trained.result.losses, expected->result.losses);
       EXPECT_TRUE(SameBytes(trained.weights, expected->weights));
-      for (size_t i = 0; i < 4; ++i) { auto a = Values(trained.weights.tensors[i]), b = Values(expected->weights.tensors[i]); for (size_t j = 0; j < a.size(); ++j) if (a[j] != b[j]) printf("DBG %s %s[%zu] %.9g %.9g\n", k, trained.weights.tensors[i].name.c_str(), j, a[j], b[j]); }
     } else {
       expected = std::move(trained);
     }
