@@ -62,9 +62,9 @@ Forward RunForward(const StepSpec& spec, nn::Context& ctx, std::span<const Value
   const Value target = fields[spec.target_field];
   {
     const ir::Scope scope(ctx.graph(), "loss");
-    std::tie(forward.loss_sum, forward.weight_sum) =
-        WithContext("loss " + spec.loss->name(),
-                    [&] { return spec.loss->Sums(target, forward.outputs[0], weight); });
+    std::tie(forward.loss_sum, forward.weight_sum) = WithContext("loss " + spec.loss->name(), [&] {
+      return spec.loss->Sums(target, forward.outputs[0], weight);
+    });
     forward.penalty = Penalty(ctx, *spec.model);
   }
   for (const nn::Metric* metric : spec.metrics) {
@@ -101,8 +101,7 @@ std::vector<int> MetricCounts(const StepSpec& spec) {
   std::vector<int> counts;
   ir::Graph scratch("counts");
   std::vector<Value> fields;
-  const Value target =
-      scratch.AddParameter(spec.field_shapes.at(spec.target_field), "target");
+  const Value target = scratch.AddParameter(spec.field_shapes.at(spec.target_field), "target");
   Shape output = spec.model->outputs()[0].shape();
   output.dims.insert(output.dims.begin(), BatchRows(spec));
   output.dtype = DType::kF32;
@@ -138,8 +137,7 @@ Value TrueAfter(std::span<const Value> values) {
     // Of an embedding's gradient only the rows exist; the table of zeros around them never should.
     if (const auto rows = ir::MatchScatterAddIntoZeros(value)) value = rows->updates;
     const ir::Dims ones(value.rank(), 1);
-    first.push_back(
-        ir::Reshape(ir::Slice(value, ir::Dims(value.rank(), 0), ones, ones), {1}));
+    first.push_back(ir::Reshape(ir::Slice(value, ir::Dims(value.rank(), 0), ones, ones), {1}));
   }
   // No absolute value is below -1, not even NaN's; compilers don't see that far.
   const Value least = ir::ReduceMin(ir::Abs(ir::Concatenate(first, 0)));
@@ -212,10 +210,10 @@ TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& lay
   }
 
   // Once a loss was not finite nothing is updated any more.
-  const Value proceed = ir::And(
-      ir::And(ir::IsFinite(result.loss),
-              ir::Compare(halted, ir::ScalarLike(halted, 0), ir::Comparison::kEq)),
-      TrueAfter(gradients));
+  const Value proceed =
+      ir::And(ir::And(ir::IsFinite(result.loss),
+                      ir::Compare(halted, ir::ScalarLike(halted, 0), ir::Comparison::kEq)),
+              TrueAfter(gradients));
 
   std::map<std::string, std::vector<Value>> slots_of;
   for (size_t i = num_variables; i < step_index; ++i) {
@@ -223,8 +221,8 @@ TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& lay
   }
   std::vector<std::vector<Value>> slots;
   for (const nn::Variable* variable : trainable) slots.push_back(slots_of[variable->path]);
-  optim::Optimizer::Result update = spec.optimizer->Apply(
-      trainable, weights, gradients, slots, step, rate_factor, proceed);
+  optim::Optimizer::Result update =
+      spec.optimizer->Apply(trainable, weights, gradients, slots, step, rate_factor, proceed);
 
   std::map<std::string, Value> new_values;
   std::map<std::string, std::vector<Value>> new_slots;
@@ -272,8 +270,8 @@ LaunchArguments AddArguments(ir::Graph& graph, const StepSpec& spec,
     arguments.fields.push_back(graph.AddParameter(
         Stacked(spec.field_shapes[i], spec.steps_per_launch), spec.field_names[i]));
   }
-  arguments.weight = graph.AddParameter(
-      Shape(DType::kF32, {spec.steps_per_launch, BatchRows(spec)}), "weight");
+  arguments.weight =
+      graph.AddParameter(Shape(DType::kF32, {spec.steps_per_launch, BatchRows(spec)}), "weight");
   arguments.steps = graph.AddParameter(Shape::Scalar(DType::kI32), "steps");
   if (with_rate) {
     arguments.rate_factor = graph.AddParameter(Shape::Scalar(DType::kF32), "rate_factor");
@@ -302,9 +300,9 @@ std::vector<Value> Loop(ir::Graph& graph, Value steps, std::vector<Value> varian
       [&](ir::Graph&, std::span<const Value> arguments) {
         std::vector<Value> next;
         next.push_back(arguments[0] + 1.0);
-        for (Value& value : body(arguments[0], arguments.subspan(1, num_variant),
-                                 arguments.subspan(1 + num_variant,
-                                                   arguments.size() - 2 - num_variant))) {
+        for (Value& value :
+             body(arguments[0], arguments.subspan(1, num_variant),
+                  arguments.subspan(1 + num_variant, arguments.size() - 2 - num_variant))) {
           next.push_back(value);
         }
         for (size_t i = next.size(); i < arguments.size(); ++i) next.push_back(arguments[i]);
@@ -369,27 +367,34 @@ Program BuildTrainProgram(const StepSpec& spec) {
   invariant.push_back(arguments.rate_factor);
 
   const size_t num_state = layout.size();
-  const std::vector<Value> final = Loop(
-      graph, arguments.steps, variant, invariant,
-      [&](Value i, std::span<const Value> now, std::span<const Value> constant) {
-        ir::Graph& body = i.graph();
-        std::vector<Value> fields;
-        for (size_t f = 0; f < spec.field_shapes.size(); ++f) {
-          fields.push_back(ir::DynamicIndex(constant[f], i));
-        }
-        const Value weight = ir::DynamicIndex(constant[spec.field_shapes.size()], i);
-        const TrainStep step = RunTrainStep(spec, layout, body, now.first(num_state), fields,
-                                            weight, constant[spec.field_shapes.size() + 1]);
-        std::vector<Value> next = step.state;
-        next.push_back(ir::DynamicUpdateIndex(now[num_state], step.loss, i));
-        next.push_back(ir::DynamicUpdateIndex(now[num_state + 1], step.rate, i));
-        next.push_back(now[num_state + 2] + step.loss_sum);
-        next.push_back(now[num_state + 3] + step.weight_sum);
-        for (size_t m = 0; m < step.metric_sums.size(); ++m) {
-          next.push_back(now[num_state + 4 + m] + step.metric_sums[m]);
-        }
-        return next;
-      });
+  const std::vector<Value> final =
+      Loop(graph, arguments.steps, variant, invariant,
+           [&](Value i, std::span<const Value> now, std::span<const Value> constant) {
+             ir::Graph& body = i.graph();
+             std::vector<Value> fields;
+             for (size_t f = 0; f < spec.field_shapes.size(); ++f) {
+               fields.push_back(ir::DynamicIndex(constant[f], i));
+             }
+             fields.push_back(ir::DynamicIndex(constant[spec.field_shapes.size()], i));
+             // For K = 1 the slice is the whole; XLA would move what depends on nothing else out of
+             // the loop and fuse the rest in another way, which changes bits. Tied to i, it stays.
+             fields.push_back(i);
+             fields = ir::OptimizationBarrier(fields);
+             fields.pop_back();
+             const Value weight = fields.back();
+             fields.pop_back();
+             const TrainStep step = RunTrainStep(spec, layout, body, now.first(num_state), fields,
+                                                 weight, constant[spec.field_shapes.size() + 1]);
+             std::vector<Value> next = step.state;
+             next.push_back(ir::DynamicUpdateIndex(now[num_state], step.loss, i));
+             next.push_back(ir::DynamicUpdateIndex(now[num_state + 1], step.rate, i));
+             next.push_back(now[num_state + 2] + step.loss_sum);
+             next.push_back(now[num_state + 3] + step.weight_sum);
+             for (size_t m = 0; m < step.metric_sums.size(); ++m) {
+               next.push_back(now[num_state + 4 + m] + step.metric_sums[m]);
+             }
+             return next;
+           });
   graph.SetOutputs(final);
   program.num_state = static_cast<int>(num_state);
   for (int i = 0; i < program.num_state; ++i) graph.Donate(i, i);
@@ -419,39 +424,39 @@ Program BuildEvaluateProgram(const StepSpec& spec) {
   invariant.insert(invariant.end(), arguments.fields.begin(), arguments.fields.end());
   invariant.push_back(arguments.weight);
   const size_t num_variables = layout.size();
-  std::vector<Value> final = Loop(
-      graph, arguments.steps, variant, invariant,
-      [&](Value i, std::span<const Value> now, std::span<const Value> constant) {
-        ir::Graph& body = i.graph();
-        nn::Context ctx(body,
-                        {.training = false, .policy = spec.policy, .replicas = spec.replicas});
-        for (size_t v = 0; v < num_variables; ++v) ctx.Bind(layout[v].name, constant[v]);
-        std::vector<Value> fields;
-        for (size_t f = 0; f < spec.field_shapes.size(); ++f) {
-          fields.push_back(ir::DynamicIndex(constant[num_variables + f], i));
-        }
-        const Value weight = ir::DynamicIndex(constant.back(), i);
-        ctx.SetRowWeights(weight);
-        ctx.SetRandom(ir::MakeKey(body, spec.seed), Value());
-        const Forward forward = RunForward(spec, ctx, fields, weight);
-        std::vector<Value> next;
-        const Value loss_sum = forward.penalty
-                                   ? forward.loss_sum + forward.penalty * forward.weight_sum
-                                   : forward.loss_sum;
-        // A replica or step without real rows has no mean; its loss is reported as zero.
-        next.push_back(
-            ir::DynamicUpdateIndex(now[0], loss_sum / ir::Max(forward.weight_sum, 1.0), i));
-        next.push_back(now[1] + loss_sum);
-        next.push_back(now[2] + forward.weight_sum);
-        size_t at = 3;
-        for (const auto& sums : forward.metric_sums) {
-          for (const Value& sum : sums) {
-            next.push_back(now[at] + sum);
-            ++at;
-          }
-        }
-        return next;
-      });
+  std::vector<Value> final =
+      Loop(graph, arguments.steps, variant, invariant,
+           [&](Value i, std::span<const Value> now, std::span<const Value> constant) {
+             ir::Graph& body = i.graph();
+             nn::Context ctx(body,
+                             {.training = false, .policy = spec.policy, .replicas = spec.replicas});
+             for (size_t v = 0; v < num_variables; ++v) ctx.Bind(layout[v].name, constant[v]);
+             std::vector<Value> fields;
+             for (size_t f = 0; f < spec.field_shapes.size(); ++f) {
+               fields.push_back(ir::DynamicIndex(constant[num_variables + f], i));
+             }
+             const Value weight = ir::DynamicIndex(constant.back(), i);
+             ctx.SetRowWeights(weight);
+             ctx.SetRandom(ir::MakeKey(body, spec.seed), Value());
+             const Forward forward = RunForward(spec, ctx, fields, weight);
+             std::vector<Value> next;
+             const Value loss_sum = forward.penalty
+                                        ? forward.loss_sum + forward.penalty * forward.weight_sum
+                                        : forward.loss_sum;
+             // A replica or step without real rows has no mean; its loss is reported as zero.
+             next.push_back(
+                 ir::DynamicUpdateIndex(now[0], loss_sum / ir::Max(forward.weight_sum, 1.0), i));
+             next.push_back(now[1] + loss_sum);
+             next.push_back(now[2] + forward.weight_sum);
+             size_t at = 3;
+             for (const auto& sums : forward.metric_sums) {
+               for (const Value& sum : sums) {
+                 next.push_back(now[at] + sum);
+                 ++at;
+               }
+             }
+             return next;
+           });
   if (spec.replicas > 1) final = ir::AllReduce(final, ir::Reduction::kSum, spec.replicas);
   graph.SetOutputs(final);
   program.num_state = static_cast<int>(num_variables);
@@ -521,8 +526,7 @@ DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec) {
   }
   const Value weight = graph.AddParameter(Shape(DType::kF32, {BatchRows(spec)}), "weight");
   ctx.SetRowWeights(weight);
-  ctx.SetRandom(ir::FoldIn(ir::MakeKey(graph, spec.seed), ir::Convert(step, DType::kU32)),
-                Value());
+  ctx.SetRandom(ir::FoldIn(ir::MakeKey(graph, spec.seed), ir::Convert(step, DType::kU32)), Value());
   const size_t before = graph.nodes().size();
   const Forward forward = RunForward(spec, ctx, fields, weight);
   const size_t after = graph.nodes().size();
