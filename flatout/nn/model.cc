@@ -11,6 +11,7 @@
 
 #include "flatout/base/text.h"
 #include "flatout/ir/graph.h"
+#include "flatout/nn/layers/preprocessing.h"
 
 namespace flatout::nn {
 
@@ -400,6 +401,25 @@ int64_t Model::trainable_parameters() const {
     if (variable.trainable) total += variable.shape.size();
   }
   return total;
+}
+
+std::vector<std::pair<LayerPtr, int>> Model::LayersToAdapt() const {
+  std::vector<std::pair<LayerPtr, int>> found;
+  for (const auto& node : order_) {
+    const auto* adaptable = dynamic_cast<const Adaptable*>(node->layer.get());
+    if (adaptable == nullptr || !adaptable->needs_data()) continue;
+    const Tensor& fed_by = node->inputs.at(0);
+    const auto input = std::find_if(inputs_.begin(), inputs_.end(), [&](const Tensor& tensor) {
+      return tensor.node == fed_by.node;
+    });
+    if (input == inputs_.end()) {
+      throw Invalid("layer {}: {} learns mean and variance from the data, so it must take a model "
+                    "input directly; put it first, or give it mean and variance",
+                    node->layer->name(), node->layer->type());
+    }
+    found.emplace_back(node->layer, static_cast<int>(input - inputs_.begin()));
+  }
+  return found;
 }
 
 double Model::ForwardFlops() const {

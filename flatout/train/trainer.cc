@@ -8,6 +8,7 @@
 #include <deque>
 #include <future>
 #include <limits>
+#include <numeric>
 
 #include "flatout/base/cgroup.h"
 #include "flatout/base/clock.h"
@@ -16,6 +17,7 @@
 #include "flatout/base/process.h"
 #include "flatout/base/text.h"
 #include "flatout/ir/stablehlo.h"
+#include "flatout/nn/layers/preprocessing.h"
 #include "flatout/train/monitor.h"
 
 namespace flatout::train {
@@ -134,7 +136,7 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
   }
   loss_ = nn::LossFromConfig(config_.train.loss);
   for (const Config& metric : config_.train.metrics) {
-    metrics_.push_back(nn::MetricFromConfig(metric, loss_->name()));
+    metrics_.push_back(nn::MetricFromConfig(metric, *loss_));
   }
   policy_ = nn::Policy::Named(config_.train.precision);
 
@@ -201,6 +203,48 @@ void Trainer::CheckTarget() const {
                   target.name, target.bound, target.bound - 1, output.ToString(),
                   output.dims.back(), target.bound);
   }
+}
+
+void Trainer::AdaptLayers() {
+  constexpr int64_t kChunk = 1024;
+  const std::vector<std::pair<nn::LayerPtr, int>> layers = model_.LayersToAdapt();
+  if (layers.empty() || weights_loaded_) return;
+  std::vector<Bytes> state = SnapshotState();
+  for (const auto& [layer, input] : layers) {
+    const int index = input_fields_[input];
+    const ir::Shape& sample = fields_[index].shape;
+    const auto accumulator = dynamic_cast<const nn::Adaptable&>(*layer).StartAdapt(sample);
+    const int64_t records = sources_.train->size();
+    for (int64_t begin = 0; begin < records; begin += kChunk) {
+      std::vector<int64_t> indices(std::min(kChunk, records - begin));
+      std::iota(indices.begin(), indices.end(), begin);
+      std::vector<Bytes> chunk;
+      std::vector<std::byte*> out;
+      for (const data::Field& field : fields_) {
+        chunk.emplace_back(static_cast<int64_t>(indices.size()) * field.shape.bytes());
+        out.push_back(chunk.back().data());
+      }
+      sources_.train->Read(indices, out);
+      std::vector<float> values(static_cast<int64_t>(indices.size()) * sample.size());
+      const int64_t element = ir::ByteSize(sample.dtype);
+      for (size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<float>(ir::LoadElement(
+            sample.dtype, chunk[index].data() + static_cast<int64_t>(i) * element));
+      }
+      accumulator->Add(values, static_cast<int64_t>(indices.size()));
+    }
+    for (const auto& [name, values] : accumulator->Finish()) {
+      for (size_t i = 0; i < layout_.size(); ++i) {
+        if (layout_[i].name != layer->name() + "/" + name) continue;
+        if (state[i].size() != values.size() * sizeof(float)) {
+          throw Internal("{} adapts to {} values of {}", layout_[i].name, values.size(),
+                         layout_[i].shape.ToString());
+        }
+        std::memcpy(state[i].data(), values.data(), state[i].size());
+      }
+    }
+  }
+  UploadState(state);
 }
 
 void Trainer::InitializeState() {
@@ -416,6 +460,7 @@ class Trainer::Fitting {
 
  private:
   void Start() {
+    t_.AdaptLayers();
     const data::Dataset all = data::Dataset::FromSource(t_.sources_.train);
     const data::Dataset dataset =
         t_.config_.pipeline.shuffle ? all.Shuffle(t_.config_.train.seed) : all;
@@ -1071,6 +1116,7 @@ void Trainer::LoadWeights(const checkpoint::TensorFile& weights, const std::stri
     throw Invalid("{} does not fit the model: {}", origin, fmt::join(problems, "; "));
   }
   UploadState(state);
+  weights_loaded_ = true;
 }
 
 }  // namespace flatout::train

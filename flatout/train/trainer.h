@@ -83,6 +83,8 @@ class Trainer {
 
   void ChooseFields();
   void CheckTarget() const;
+  // Lets Normalization layers see the training split.
+  void AdaptLayers();
   void InitializeState();
   StepSpec SpecFor(int64_t rows, int64_t steps_per_launch) const;
   int64_t ChooseStepsPerLaunch() const;
@@ -114,6 +116,7 @@ class Trainer {
   int64_t rows_ = 0;  // per replica and step
   int64_t steps_per_launch_ = 1;
 
+  bool weights_loaded_ = false;
   std::vector<StateTensor> layout_;
   std::vector<std::vector<xla::Buffer>> state_;  // [replica][tensor]
   Program train_program_, evaluate_program_;
