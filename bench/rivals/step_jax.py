@@ -6,6 +6,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from flax import linen as nn
 
@@ -110,10 +111,16 @@ def step(parameters, statistics, slots, x, y):
     return optax.apply_updates(parameters, updates), statistics, slots, loss
 
 
-compiled = jax.jit(step, donate_argnums=(0, 1, 2))
+compiled = jax.jit(step, donate_argnums=(0, 1, 2), keep_unused=True)
 if args.mlir:
+    # The program, and beside it its arguments' bytes one after the other: a C++ program can then run this very
+    # step from this very start (flatout_bench --mlir). State comes first, then the batch; the loss is last.
+    arguments = (parameters, statistics, slots, x, y)
+    with open(args.mlir + ".arguments", "wb") as file:
+        for value in jax.tree_util.tree_leaves(arguments):
+            file.write(np.asarray(value).tobytes())
     with open(args.mlir, "w") as file:
-        file.write(compiled.lower(parameters, statistics, slots, x, y).as_text())
+        file.write(compiled.lower(*arguments).as_text())
     raise SystemExit
 
 

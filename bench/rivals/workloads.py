@@ -43,7 +43,7 @@ def arguments(modes):
     parser.add_argument("--mode", default=modes[0], choices=modes)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, help="answer once with this many steps, then end")
-    parser.add_argument("--mlir", help="(jax) write the step's StableHLO to this file and end")
+    parser.add_argument("--mlir", help="(jax) write the step's StableHLO to FILE, its arguments to FILE.arguments, and end")
     return parser.parse_args()
 
 

@@ -1,6 +1,9 @@
 module @convolution_2d_kernel_gradient_layout attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func @main(%arg0: tensor<2x5x4x3xf32>, %arg1: tensor<2x3x2x4xf32>) -> (tensor<3x3x3x4xf32>) {
-    %0 = "stablehlo.convolution"(%arg0, %arg1) {window_strides = array<i64: 1, 1>, padding = dense<[[0, 0], [0, 0]]> : tensor<2x2xi64>, lhs_dilation = array<i64: 1, 1>, rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, dimension_numbers = #stablehlo.conv<[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x5x4x3xf32>, tensor<2x3x2x4xf32>) -> tensor<3x3x3x4xf32>
-    "func.return"(%0) : (tensor<3x3x3x4xf32>) -> ()
+    %0 = "stablehlo.transpose"(%arg0) {permutation = array<i64: 3, 1, 2, 0>} : (tensor<2x5x4x3xf32>) -> tensor<3x5x4x2xf32>
+    %1 = "stablehlo.transpose"(%arg1) {permutation = array<i64: 1, 2, 0, 3>} : (tensor<2x3x2x4xf32>) -> tensor<3x2x2x4xf32>
+    %2 = "stablehlo.convolution"(%0, %1) {window_strides = array<i64: 1, 1>, padding = dense<[[0, 0], [0, 0]]> : tensor<2x2xi64>, lhs_dilation = array<i64: 1, 1>, rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x5x4x2xf32>, tensor<3x2x2x4xf32>) -> tensor<3x3x3x4xf32>
+    %3 = "stablehlo.transpose"(%2) {permutation = array<i64: 1, 2, 0, 3>} : (tensor<3x3x3x4xf32>) -> tensor<3x3x3x4xf32>
+    "func.return"(%3) : (tensor<3x3x3x4xf32>) -> ()
   }
 }

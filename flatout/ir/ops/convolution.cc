@@ -211,22 +211,73 @@ std::string Letters(const Places& places, char outer, char inner) {
   return text + "]";
 }
 
+// The order of `from`'s dimensions that puts outer, spatial and inner where `to` has them.
+Dims OrderOf(const Places& from, const Places& to) {
+  Dims order(from.spatial.size() + 2);
+  order[to.outer] = from.outer;
+  order[to.inner] = from.inner;
+  for (size_t i = 0; i < from.spatial.size(); ++i) order[to.spatial[i]] = from.spatial[i];
+  return order;
+}
+
+bool InOrder(const Dims& order) { return std::is_sorted(order.begin(), order.end()); }
+
+// b01f_01io->b01f for two spatial dimensions.
+Layout CanonicalLayout(size_t spatial) {
+  Layout layout;
+  const auto rank = static_cast<int64_t>(spatial) + 2;
+  layout.input.outer = 0;
+  layout.input.inner = rank - 1;
+  layout.kernel.outer = rank - 1;
+  layout.kernel.inner = rank - 2;
+  for (int64_t i = 0; i < rank - 2; ++i) {
+    layout.input.spatial.push_back(i + 1);
+    layout.kernel.spatial.push_back(i);
+  }
+  layout.output = layout.input;
+  return layout;
+}
+
+std::string Transposed(StablehloWriter& writer, const std::string& name, const Shape& shape,
+                       const Dims& order, Shape& result) {
+  Dims dims;
+  for (int64_t axis : order) dims.push_back(shape.dims[axis]);
+  result = shape.WithDims(dims);
+  if (InOrder(order)) return name;
+  return writer.EmitRaw("transpose", {name}, {shape}, {result},
+                        fmt::format("permutation = {}", I64Array(order)));
+}
+
+// XLA:CPU's fast convolutions want one layout, channels last. It transposes others itself, but only
+// outside of loops: inside one (where our steps run) they would take a plain loop nest, 50 times
+// slower. So the transposes are written out.
 void WriteConvolution(StablehloWriter& writer, const Node& node) {
   const Attributes& attrs = node.attrs();
   const Layout layout = ParseLayout(attrs.String("layout"));
   if (IsPointwise(node, layout)) return WritePointwise(writer, node, layout);
+  const Layout canonical = CanonicalLayout(layout.input.spatial.size());
+  Shape input, kernel, output;
+  const std::string lhs = Transposed(writer, writer.Ref(node.input(0)), node.input(0).shape(),
+                                     OrderOf(layout.input, canonical.input), input);
+  const std::string rhs = Transposed(writer, writer.Ref(node.input(1)), node.input(1).shape(),
+                                     OrderOf(layout.kernel, canonical.kernel), kernel);
+  const Dims to_output = OrderOf(canonical.output, layout.output);
+  output = node.shape();
+  for (size_t i = 0; i < to_output.size(); ++i) output.dims[to_output[i]] = node.shape().dims[i];
   const Dims no_reversal(layout.input.spatial.size(), 0);
-  writer.Emit(
-      node, "convolution",
+  const std::string result = writer.EmitRaw(
+      "convolution", {lhs, rhs}, {input, kernel}, {output},
       fmt::format("window_strides = {}, padding = {}, lhs_dilation = {}, rhs_dilation = {}, "
                   "window_reversal = {}, dimension_numbers = #stablehlo.conv<{}x{}->{}>, "
                   "feature_group_count = {}, batch_group_count = {}, {}",
                   I64Array(attrs.Ints("strides")), I64Matrix(attrs.Ints("padding"), 2),
                   I64Array(attrs.Ints("lhs_dilation")), I64Array(attrs.Ints("rhs_dilation")),
-                  BoolArray(no_reversal), Letters(layout.input, 'b', 'f'),
-                  Letters(layout.kernel, 'o', 'i'), Letters(layout.output, 'b', 'f'),
+                  BoolArray(no_reversal), Letters(canonical.input, 'b', 'f'),
+                  Letters(canonical.kernel, 'o', 'i'), Letters(canonical.output, 'b', 'f'),
                   I64(attrs.Int("feature_group_count")), I64(attrs.Int("batch_group_count")),
                   kPrecision));
+  Shape final;
+  writer.Bind(node, Transposed(writer, result, output, to_output, final));
 }
 
 // Multiply-adds count 2. Taps that fall on padding are counted, zeros that lhs_dilation puts
