@@ -154,6 +154,56 @@ Value Toward(Value x, Value target, double share) { return x + (target - x) * sh
 // base^t for a scalar t.
 Value PowT(Value t, double base) { return ir::Pow(ir::ScalarLike(t, base), t); }
 
+// The rows of a table that its gradient touches, where that gradient is rows scattered into zeros
+// (an embedding's). They go straight into variable and slots: no table-sized gradient is ever made,
+// nor a table-sized copy to stand still. Where the step must not proceed, the rows' indices lie
+// outside of the table, so that they are dropped.
+template <class Update>
+std::optional<ir::ScatteredRows> TouchedRows(const Update& u) {
+  std::optional<ir::ScatteredRows> rows = ir::MatchScatterAddIntoZeros(u.gradient);
+  if (!rows) return rows;
+  Value& indices = rows->indices;
+  if (indices.dtype() != ir::DType::kI64) indices = ir::Convert(indices, ir::DType::kI32);
+  if (u.proceed) {
+    const Value outside = ir::ScalarLike(indices, static_cast<double>(u.value.dim(0)));
+    indices = ir::Select(u.proceed, indices, outside);
+  }
+  return rows;
+}
+
+// Below so many rows of the table for each row of the gradient, adding up duplicates costs more
+// than going over the whole table.
+constexpr int64_t kTableRowsPerRow = 16;
+
+// The same rows with each index once and what belongs to it added up, in the order in which a dense
+// gradient would add; the places that this leaves over have an index outside of the `table_rows`.
+ir::ScatteredRows SumDuplicates(const ir::ScatteredRows& rows, int64_t table_rows) {
+  const int64_t count = rows.indices.shape().size();
+  ir::Dims dims(rows.updates.dims().begin() + rows.indices.rank(), rows.updates.dims().end());
+  dims.insert(dims.begin(), count);
+  const Value indices = ir::Reshape(rows.indices, {count});
+  const Value updates = ir::Reshape(rows.updates, dims);
+  if (count < 2) return {indices, updates};
+  ir::Graph& graph = indices.graph();
+  const ir::Shape places(ir::DType::kI32, {count});
+  const std::vector<Value> sorted =
+      ir::Sort(std::vector<Value>{indices, ir::Iota(graph, places, 0)}, 0);
+  const Value ids = sorted[0];
+  const Value begins =
+      ir::Convert(ir::Compare(ir::SliceAxis(ids, 0, 0, count - 1), ir::SliceAxis(ids, 0, 1, count),
+                              ir::Comparison::kNe),
+                  ir::DType::kI32);
+  // Number of the run of equal indices that each sorted row belongs to.
+  const Value first = ir::Full(graph, places.WithDims({1}), 0);
+  const Value run = ir::CumulativeSum(ir::Concatenate(std::vector<Value>{first, begins}, 0), 0);
+  const Value begins_run =
+      ir::Concatenate(std::vector<Value>{ir::Full(graph, places.WithDims({1}), 1), begins}, 0);
+  const Value outside = ir::ScalarLike(ids, static_cast<double>(table_rows));
+  const Value own = (ids - outside) * ir::Convert(begins_run, ids.dtype());
+  return {outside + ir::ScatterAdd(ir::ZerosLike(ids), run, own),
+          ir::ScatterAdd(ir::ZerosLike(updates), run, ir::Take(updates, sorted[1], 0))};
+}
+
 // --- SGD ----------------------------------------------------------------------------------------
 
 struct SgdOptions {
@@ -180,12 +230,8 @@ struct SgdOptions {
   template <class Update>
   void Step(Update& u) const {
     if (momentum == 0) {
-      // Where the gradient is rows scattered into zeros (an embedding's), the rows go straight into
-      // the variable: no table-sized gradient is ever made, and no table-sized copy to stand still.
-      if (const auto rows = ir::MatchScatterAddIntoZeros(u.gradient)) {
-        Value updates = rows->updates * (-u.rate);
-        if (u.proceed) updates = ir::Select(u.proceed, updates, ir::ZerosLike(updates));
-        u.value = ir::ScatterAdd(u.value, rows->indices, updates);
+      if (const auto rows = TouchedRows(u)) {
+        u.value = ir::ScatterAdd(u.value, rows->indices, rows->updates * (-u.rate));
         u.guarded = true;
         return;
       }
@@ -448,8 +494,20 @@ struct AdagradOptions {
   }
   template <class Update>
   void Step(Update& u) const {
-    u.slots[0] = u.slots[0] + ir::Square(u.gradient);
-    u.value = u.value - u.rate * u.gradient / ir::Sqrt(u.slots[0] + epsilon);
+    const auto step = [&](Value gradient, Value accumulator) {
+      return u.rate * gradient / ir::Sqrt(accumulator + epsilon);
+    };
+    if (const auto touched = TouchedRows(u);
+        touched && u.value.dim(0) >= kTableRowsPerRow * touched->indices.shape().size()) {
+      const ir::ScatteredRows rows = SumDuplicates(*touched, u.value.dim(0));
+      u.slots[0] = ir::ScatterAdd(u.slots[0], rows.indices, ir::Square(rows.updates));
+      const Value accumulator = ir::Take(u.slots[0], rows.indices, 0);
+      u.value = ir::ScatterAdd(u.value, rows.indices, -step(rows.updates, accumulator));
+      u.guarded = u.slots_guarded = true;
+      return;
+    }
+    u.slots[0] = u.Keep(u.slots[0] + ir::Square(u.gradient), u.slots[0]);
+    u.value = u.value - step(u.gradient, u.slots[0]);
   }
 };
 
