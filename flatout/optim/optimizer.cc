@@ -245,8 +245,7 @@ struct SgdOptions {
   }
 };
 
-// --- Adam and its kin
-// -----------------------------------------------------------------------------
+// --- Adam and its kin ----------------------------------------------------------------------------
 
 // Kingma and Ba 2014, in the "epsilon hat" form of section 2.1; amsgrad: Reddi et al. 2018.
 struct AdamOptions {
@@ -423,8 +422,7 @@ struct LionOptions {
   }
 };
 
-// --- the Adagrad family
-// ---------------------------------------------------------------------------
+// --- the Adagrad family --------------------------------------------------------------------------
 
 // Hinton 2012 (lecture 6e); centered: Graves 2013.
 struct RmspropOptions {
@@ -645,8 +643,7 @@ struct AdafactorOptions {
   }
 };
 
-// --- the table
-// ------------------------------------------------------------------------------------
+// --- the table -----------------------------------------------------------------------------------
 
 template <typename Options>
 class OptimizerOf : public Optimizer {

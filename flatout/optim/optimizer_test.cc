@@ -265,8 +265,7 @@ TEST_P(GuardTest, AHaltedStepLeavesEveryBit) {
 INSTANTIATE_TEST_SUITE_P(Gradients, GuardTest, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Rows" : "Dense"; });
 
-// --- embeddings
-// -----------------------------------------------------------------------------------
+// --- embeddings ----------------------------------------------------------------------------------
 
 // The update of a table of `vocabulary` rows of 2, and of its slots, by the gradient of sum(weight
 // * take(table, ids)).
