@@ -24,8 +24,11 @@ build: deps  ## build everything; leaves the command at build/release/bin/flatou
 	@$(CMAKE) --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
 
-# The run folder starts empty each time, so that the demo always trains.
-demo: build  ## train a small CNN on Fashion-MNIST and print the verdict
+# Only the command is built, so that a first look does not wait for the tests. The run folder starts
+# empty each time, so that the demo always trains.
+demo: deps  ## train a small CNN on Fashion-MNIST and print the verdict
+	@$(CMAKE) --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target flatout
 	@rm -rf runs/demo
 	$(FLATOUT) train examples/fashion_mnist/cnn.toml --run-dir runs/demo
 
