@@ -29,8 +29,10 @@ constexpr KnownPlugin kCpu081 = {"cpu-0.81",
                                  "xla_cpu_pjrt/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so", kInstall};
 constexpr KnownPlugin kCpu0115 = {
     "cpu-0.115", "lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so", kInstall};
-constexpr KnownPlugin kCuda = {"cuda", "jax_cuda13_pjrt/jax_plugins/xla_cuda13/xla_cuda_plugin.so",
-                               "run `flatout plugin install cuda13`"};
+constexpr KnownPlugin kCuda = {
+    "cuda", "jax_cuda13_pjrt/jax_plugins/xla_cuda13/xla_cuda_plugin.so",
+    "unpack the wheel jax-cuda13-pjrt and set "
+    "PJRT_NAMES_AND_LIBRARY_PATHS=cuda:<path of its xla_cuda_plugin.so>"};
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);

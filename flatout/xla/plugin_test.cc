@@ -168,8 +168,8 @@ TEST(PluginTest, CudaWithoutGpuIsAClearError) {
                              HasSubstr("device \"cpu\"")));
   }
   if (info.path.empty()) {
-    EXPECT_THAT(error, HasSubstr("flatout plugin install cuda13"));
-    EXPECT_THAT(info.why_not, HasSubstr("flatout plugin install cuda13"));
+    EXPECT_THAT(error, HasSubstr("jax-cuda13-pjrt"));
+    EXPECT_THAT(info.why_not, HasSubstr("jax-cuda13-pjrt"));
     for (const std::string& place : info.searched) EXPECT_THAT(error, HasSubstr(place));
   }
 }
