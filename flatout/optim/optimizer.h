@@ -4,6 +4,10 @@
 // An optimizer adds the update of every trainable variable to the training step's graph. Its state
 // (slots) is a list of tensors beside the variables; the step donates both, so updates are in
 // place.
+//
+// SGD without momentum and Adagrad update only the rows of an embedding that the batch touches, to
+// the values that going over the whole table gives; all others move every row, as their formulas
+// say.
 #pragma once
 
 #include <memory>
