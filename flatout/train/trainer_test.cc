@@ -441,6 +441,29 @@ TEST(TrainerTest, TheStateIsUpdatedInPlace) {
 // --------------------------------------------------------------------------------
 
 // Keras adds l2 * sum(w^2) to the loss of every batch, to an epoch's loss, and to the validation's.
+TEST(TrainerTest, MovingAveragesBecomeTheWeightsAtTheEnd) {
+  // The average of the weights after steps 1, 2 and 3, which shorter runs give.
+  const auto weights_after = [](int steps, const std::string& ema) {
+    const RunConfig config =
+        Options(fmt::format("global_batch = 4\nmax_steps = {}\n", steps), kSgd + ema);
+    const Trained trained = Train(config, Linear(), {.train = Source(12)});
+    std::vector<float> values(trained.weights.tensors.at(0).bytes.size() / sizeof(float));
+    std::memcpy(values.data(), trained.weights.tensors[0].bytes.data(),
+                values.size() * sizeof(float));
+    return values;
+  };
+  const std::vector<float> first = weights_after(1, ""), second = weights_after(2, ""),
+                           third = weights_after(3, "");
+  const std::vector<float> averaged =
+      weights_after(3, "use_ema = true\nema_momentum = 0.75\n");
+  ASSERT_EQ(averaged.size(), first.size());
+  for (size_t i = 0; i < averaged.size(); ++i) {
+    const float after_two = 0.75f * first[i] + 0.25f * second[i];
+    EXPECT_NEAR(averaged[i], 0.75f * after_two + 0.25f * third[i], 1e-6) << i;
+    EXPECT_NE(averaged[i], third[i]) << i;
+  }
+}
+
 TEST(TrainerTest, RegularizationIsPartOfTheLoss) {
   const Rows rows = MakeRows(6);
   for (int64_t devices : {1, 2}) {
