@@ -34,29 +34,31 @@ class Plain : public train::Observer {
   void OnStart(const RunStart& run) override {
     Line(fmt::format("run {} on {}: {}, {} parameters, {}, {}, {}", run.name, run.device, run.model,
                      HumanCount(run.parameters), run.optimizer, run.loss, run.precision));
-    Line(fmt::format("data: {} train, {} validation, {} test rows; {} epoch{} of {} steps; global "
-                     "batch {} = {} device{} x {}; up to {} step{} per launch",
-                     HumanCount(run.train_rows), HumanCount(run.validation_rows),
-                     HumanCount(run.test_rows), run.epochs, run.epochs == 1 ? "" : "s",
-                     HumanCount(run.steps_per_epoch), run.global_batch, run.replicas,
-                     run.replicas == 1 ? "" : "s", run.rows_per_replica, run.steps_per_launch,
-                     run.steps_per_launch == 1 ? "" : "s"));
+    Line(fmt::format(
+        "data: {} train, {} validation, {} test rows; {} epoch{} of {} steps; global "
+        "batch {} = {} device{} x {}; up to {} step{} per launch",
+        HumanCount(run.train_rows), HumanCount(run.validation_rows), HumanCount(run.test_rows),
+        run.epochs, run.epochs == 1 ? "" : "s", HumanCount(run.steps_per_epoch), run.global_batch,
+        run.replicas, run.replicas == 1 ? "" : "s", run.rows_per_replica, run.steps_per_launch,
+        run.steps_per_launch == 1 ? "" : "s"));
     if (!run.folder.empty()) Line("run folder: " + run.folder);
   }
   void OnLog(const Progress& progress) override {
-    std::string line = fmt::format("epoch {}/{} step {}/{} (in all {}): {}", progress.epoch,
-                                   progress.epochs, progress.step_in_epoch,
-                                   progress.steps_per_epoch, progress.step,
-                                   Figure("loss", progress.loss));
+    std::string line =
+        fmt::format("epoch {}/{} step {}/{} (in all {}): {}", progress.epoch, progress.epochs,
+                    progress.step_in_epoch, progress.steps_per_epoch, progress.step,
+                    Figure("loss", progress.loss));
     for (const auto& [name, value] : progress.metrics) line += ", " + Figure(name, value);
     line += fmt::format(", rate {:.4g}, {}, {}, memory {}", progress.learning_rate,
                         Rate(progress.samples_per_second), Full(progress.full),
                         progress.resident_bytes >= 0 ? HumanBytes(progress.resident_bytes) : "n/a");
+    if (progress.device_bytes)
+      line += fmt::format(", on the device {}", HumanBytes(*progress.device_bytes));
     Line(line);
   }
   void OnEpochEnd(const EpochEnd& end) override {
-    std::string line = fmt::format("epoch {}/{} in {}:", end.epoch, end.epochs,
-                                   HumanDuration(end.seconds));
+    std::string line =
+        fmt::format("epoch {}/{} in {}:", end.epoch, end.epochs, HumanDuration(end.seconds));
     const char* separator = " ";
     for (const auto& [name, value] : end.logs) {
       line += separator + Figure(name, value);
@@ -98,7 +100,8 @@ class Bar : public Plain {
     Draw(left, share, right);
   }
   void OnEvaluation(int64_t step, int64_t steps) override {
-    Draw("evaluating ", static_cast<double>(step) / static_cast<double>(std::max<int64_t>(steps, 1)),
+    Draw("evaluating ",
+         static_cast<double>(step) / static_cast<double>(std::max<int64_t>(steps, 1)),
          fmt::format(" {}/{}", step, steps));
   }
   void OnLog(const Progress&) override {}  // the bar shows it all

@@ -33,7 +33,8 @@ void PrintDevices(const std::string& name) {
 int Devices() {
   const CgroupReading limits = ReadCgroup();
   std::printf("%s; %s\n", limits.cpu.ToString().c_str(), limits.memory.ToString().c_str());
-  for (const std::string& warning : limits.warnings) std::printf("  warning: %s\n", warning.c_str());
+  for (const std::string& warning : limits.warnings)
+    std::printf("  warning: %s\n", warning.c_str());
   for (const xla::PluginInfo& info : xla::FindPlugins()) {
     if (!info.why_not.empty()) {
       std::printf("%s: %s\n", info.name.c_str(), info.why_not.c_str());
@@ -46,8 +47,9 @@ int Devices() {
       std::printf("  not usable: %s\n", error.what());
     }
   }
-  std::printf("Choose with device = \"cpu\" or \"cuda:0\" in a run file's [train], and devices = 2 or "
-              "\"all\" for several.\nCPU devices are logical: as many as devices asks for.\n");
+  std::printf(
+      "Choose with device = \"cpu\" or \"cuda:0\" in a run file's [train], and devices = 2 or "
+      "\"all\" for several.\nCPU devices are logical: as many as devices asks for.\n");
   return kExitDone;
 }
 

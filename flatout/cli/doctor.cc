@@ -38,11 +38,12 @@ void TryPlugin(const xla::PluginInfo& info) {
   const xla::Buffer b = client->FromHost(&two, scalar, client->devices()[0]);
   const float sum = program->Execute({&a, &b}).outputs[0][0].ToVector<float>().at(0);
   if (sum != 3) throw Internal("1 + 2 gave {} on {}", sum, info.name);
-  Good(fmt::format("plugin {}: {} device{} of kind \"{}\", PJRT {} (built with {}), loads in {:.2f} s, "
-                   "compiles and runs",
-                   info.name, client->devices().size(), client->devices().size() == 1 ? "" : "s",
-                   client->devices()[0].kind(), plugin->version().ToString(),
-                   xla::BuiltWithPjrt().ToString(), plugin->load_seconds()));
+  Good(fmt::format(
+      "plugin {}: {} device{} of kind \"{}\", PJRT {} (built with {}), loads in {:.2f} s, "
+      "compiles and runs",
+      info.name, client->devices().size(), client->devices().size() == 1 ? "" : "s",
+      client->devices()[0].kind(), plugin->version().ToString(), xla::BuiltWithPjrt().ToString(),
+      plugin->load_seconds()));
   if (!plugin->warning().empty()) Optional(plugin->warning());
 }
 
@@ -95,8 +96,7 @@ int Doctor() {
   std::printf("folders and data\n");
   CheckCache();
   try {
-    const Config table =
-        Config::Table({{"source", Config(std::string("fashion_mnist"))}});
+    const Config table = Config::Table({{"source", Config(std::string("fashion_mnist"))}});
     Good(data::OpenSource(table, "test")->description());
   } catch (const Error& error) {
     Optional(fmt::format("Fashion-MNIST (for the demo): {}", error.what()));

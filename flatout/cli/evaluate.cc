@@ -45,8 +45,8 @@ struct Opened {
 Opened Open(const Options& options) {
   const TrainedRun run = FindTrainedRun(options.run, options.weights, options.assignments);
   const checkpoint::TensorFile weights = checkpoint::LoadSafetensors(run.weights_path);
-  Opened opened{.session = MakeSession(run.config), .source = nullptr,
-                .weights_path = run.weights_path};
+  Opened opened{
+      .session = MakeSession(run.config), .source = nullptr, .weights_path = run.weights_path};
   opened.source = options.split == "train"        ? opened.session.sources.train
                   : options.split == "validation" ? opened.session.sources.validation
                                                   : opened.session.sources.test;
@@ -122,7 +122,8 @@ int Predict(const Options& options) {
 }  // namespace
 
 void AddEvaluate(CLI::App& app, Run* run) {
-  CLI::App* command = app.add_subcommand("evaluate", "Score a trained model on a split of its data");
+  CLI::App* command =
+      app.add_subcommand("evaluate", "Score a trained model on a split of its data");
   auto options = std::make_shared<Options>();
   AddCommon(command, *options);
   command->add_flag("--json", options->json, "Print the scores as JSON");

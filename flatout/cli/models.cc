@@ -45,8 +45,9 @@ int Models(const Options& options) {
   }
   if (options.run_file.empty()) {
     if (options.summary) {
-      throw Invalid("--summary needs a run file, which says what data the model is for: flatout models "
-                    "examples/fashion_mnist/cnn.toml --summary");
+      throw Invalid(
+          "--summary needs a run file, which says what data the model is for: flatout models "
+          "examples/fashion_mnist/cnn.toml --summary");
     }
     std::printf("Built-in models ([model] builtin = ...):\n");
     for (const nn::BuiltinModel& model : nn::BuiltinModels()) {
@@ -72,11 +73,12 @@ int Models(const Options& options) {
 }  // namespace
 
 void AddModels(CLI::App& app, Run* run) {
-  CLI::App* command =
-      app.add_subcommand("models", "List built-in models and layers, or summarize a run file's model");
+  CLI::App* command = app.add_subcommand(
+      "models", "List built-in models and layers, or summarize a run file's model");
   auto options = std::make_shared<Options>();
   command->add_option("run_file", options->run_file, "Run file whose model to summarize");
-  command->add_flag("--summary", options->summary, "Print the summary (the default with a run file)");
+  command->add_flag("--summary", options->summary,
+                    "Print the summary (the default with a run file)");
   command->add_flag("--layers", options->layers,
                     "List all layers with their arguments, losses, metrics, optimizers, schedules");
   command->add_option("--set", options->assignments, "Change a key of the run file")->take_all();

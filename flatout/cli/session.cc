@@ -13,8 +13,7 @@ nn::Model MakeModel(const train::RunConfig& config, const std::vector<data::Fiel
   // The fields that the trainer will feed: all but the target, or those that train.inputs names.
   std::vector<std::string> names;
   std::vector<ir::Shape> shapes;
-  const std::string target =
-      config.train.target.empty() ? fields.back().name : config.train.target;
+  const std::string target = config.train.target.empty() ? fields.back().name : config.train.target;
   const auto add = [&](const data::Field& field) {
     names.push_back(field.name);
     shapes.push_back(field.shape);
@@ -67,13 +66,14 @@ TrainedRun FindTrainedRun(const std::string& path, const std::string& weights,
     }
   } else {
     if (!path.ends_with(".toml")) {
-      throw NotFound("{} is no run folder: it has no run.toml. Give the folder that flatout train "
-                     "wrote, or a run file and --weights",
-                     path);
+      throw NotFound(
+          "{} is no run folder: it has no run.toml. Give the folder that flatout train "
+          "wrote, or a run file and --weights",
+          path);
     }
     if (weights.empty()) {
-      throw Invalid("{} is a run file; say with --weights which weights to use, or give a run folder",
-                    path);
+      throw Invalid(
+          "{} is a run file; say with --weights which weights to use, or give a run folder", path);
     }
     run.config = train::LoadRunConfig(path, assignments);
     run.weights_path = weights;

@@ -61,15 +61,20 @@ int Train(const Options& options) {
 void AddTrain(CLI::App& app, Run* run) {
   CLI::App* command = app.add_subcommand("train", "Train the model that a run file describes");
   auto options = std::make_shared<Options>();
-  command->add_option("run_file", options->run_file, "Run file (TOML), for example "
-                                                     "examples/fashion_mnist/cnn.toml")
+  command
+      ->add_option("run_file", options->run_file,
+                   "Run file (TOML), for example "
+                   "examples/fashion_mnist/cnn.toml")
       ->required();
-  command->add_option("--set", options->assignments,
-                      "Change a key of the run file: --set train.epochs=3 (may be repeated)")
+  command
+      ->add_option("--set", options->assignments,
+                   "Change a key of the run file: --set train.epochs=3 (may be repeated)")
       ->take_all();
-  command->add_option("--run-dir", options->run_dir,
-                      "Folder for what the run leaves behind (default: runs/<name of the run file>)");
-  command->add_flag("--overwrite", options->overwrite, "Replace a run that --run-dir holds already");
+  command->add_option(
+      "--run-dir", options->run_dir,
+      "Folder for what the run leaves behind (default: runs/<name of the run file>)");
+  command->add_flag("--overwrite", options->overwrite,
+                    "Replace a run that --run-dir holds already");
   command->footer(
       "Exit codes: 0 done, 2 bad arguments or run file, 3 bad data, 4 out of memory,\n"
       "6 stopped by a signal with the weights kept, 70 a fault in Flatout.");

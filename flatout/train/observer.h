@@ -30,7 +30,8 @@ struct Progress {
   double learning_rate = 0;
   double samples_per_second = 0;  // since the last log line
   std::optional<double> full;     // share of device-busy time since the last log line
-  int64_t resident_bytes = 0;
+  int64_t resident_bytes = 0;           // of the process on the host; negative: not known
+  std::optional<int64_t> device_bytes;  // in use on the first device, where it says
   double epoch_seconds = 0;
 };
 

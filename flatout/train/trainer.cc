@@ -115,10 +115,11 @@ struct Trainer::Launch {
   int64_t rows = 0;        // real ones in them
   int64_t first_step = 0;  // updates before it
   float rate_factor = 1;
-  xla::Execution run;      // outputs hold the results only: the state has moved on
+  xla::Execution run;  // outputs hold the results only: the state has moved on
 };
 
-// ---- making a trainer -----------------------------------------------------------------------------
+// ---- making a trainer
+// -----------------------------------------------------------------------------
 
 Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
                  std::shared_ptr<Runtime> runtime, std::shared_ptr<watch::Ledger> ledger)
@@ -131,8 +132,9 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
   if (runtime_ == nullptr) runtime_ = std::make_shared<Runtime>(config_.train);
   optimizer_ = optim::OptimizerFromConfig(config_.optimizer);
   if (config_.train.reduce_lr_on_plateau && !optimizer_->schedule().constant()) {
-    throw Invalid("train.reduce_lr_on_plateau needs a constant learning rate; the optimizer's is a "
-                  "schedule");
+    throw Invalid(
+        "train.reduce_lr_on_plateau needs a constant learning rate; the optimizer's is a "
+        "schedule");
   }
   loss_ = nn::LossFromConfig(config_.train.loss);
   for (const Config& metric : config_.train.metrics) {
@@ -178,9 +180,10 @@ void Trainer::ChooseFields() {
     }
   }
   if (input_fields_.size() != model_.inputs().size()) {
-    throw Invalid("the model takes {} inputs, the data gives {} ({}); name them with train.inputs and "
-                  "train.target",
-                  model_.inputs().size(), input_fields_.size(), data::DescribeFields(fields_));
+    throw Invalid(
+        "the model takes {} inputs, the data gives {} ({}); name them with train.inputs and "
+        "train.target",
+        model_.inputs().size(), input_fields_.size(), data::DescribeFields(fields_));
   }
   for (size_t i = 0; i < input_fields_.size(); ++i) {
     const data::Field& field = fields_[input_fields_[i]];
@@ -198,10 +201,11 @@ void Trainer::CheckTarget() const {
   const ir::Shape& output = model_.outputs()[0].shape();
   if (!loss_->name().starts_with("sparse") || target.bound == 0 || output.rank() == 0) return;
   if (output.dims.back() < target.bound) {
-    throw Invalid("the data's field \"{}\" has {} classes (0 to {}), but the model's output {} has "
-                  "only {}; give the last layer {} units",
-                  target.name, target.bound, target.bound - 1, output.ToString(),
-                  output.dims.back(), target.bound);
+    throw Invalid(
+        "the data's field \"{}\" has {} classes (0 to {}), but the model's output {} has "
+        "only {}; give the last layer {} units",
+        target.name, target.bound, target.bound - 1, output.ToString(), output.dims.back(),
+        target.bound);
   }
 }
 
@@ -228,8 +232,8 @@ void Trainer::AdaptLayers() {
       std::vector<float> values(static_cast<int64_t>(indices.size()) * sample.size());
       const int64_t element = ir::ByteSize(sample.dtype);
       for (size_t i = 0; i < values.size(); ++i) {
-        values[i] = static_cast<float>(ir::LoadElement(
-            sample.dtype, chunk[index].data() + static_cast<int64_t>(i) * element));
+        values[i] = static_cast<float>(
+            ir::LoadElement(sample.dtype, chunk[index].data() + static_cast<int64_t>(i) * element));
       }
       accumulator->Add(values, static_cast<int64_t>(indices.size()));
     }
@@ -273,8 +277,7 @@ void Trainer::UploadState(const std::vector<Bytes>& tensors) {
   for (const xla::Device& device : runtime_->devices()) {
     std::vector<xla::Buffer>& buffers = state_.emplace_back();
     for (size_t i = 0; i < tensors.size(); ++i) {
-      buffers.push_back(
-          runtime_->client().FromHost(tensors[i].data(), layout_[i].shape, device));
+      buffers.push_back(runtime_->client().FromHost(tensors[i].data(), layout_[i].shape, device));
     }
   }
 }
@@ -341,8 +344,8 @@ void Trainer::CompileTraining() {
     evaluation = std::async(std::launch::async, [this] { CompileEvaluation(); });
   }
   train_program_ = BuildTrainProgram(SpecFor(rows_, steps_per_launch_));
-  train_ = runtime_->Compile(
-      ir::ToStablehlo(*train_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
+  train_ = runtime_->Compile(ir::ToStablehlo(
+      *train_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
   if (evaluation.valid()) evaluation.get();
 }
 
@@ -376,7 +379,8 @@ const xla::Buffer& Trainer::ScalarF32(int64_t replica, float value) {
   return buffer;
 }
 
-// ---- training -------------------------------------------------------------------------------------
+// ---- training
+// -------------------------------------------------------------------------------------
 
 void Trainer::LaunchTraining(Launch& launch) {
   std::vector<const xla::Buffer*> args;
@@ -564,8 +568,8 @@ class Trainer::Fitting {
       result_.losses.push_back(losses[i]);
     }
     totals_.Add(t_.train_program_.results, results, first);
-    learning_rate_ = results[t_.train_program_.results.rates - first]
-                         .ToVector<float>()[launch.steps - 1];
+    learning_rate_ =
+        results[t_.train_program_.results.rates - first].ToVector<float>()[launch.steps - 1];
     result_.steps += launch.steps;
     result_.samples += launch.rows;
     epoch_steps_ += launch.steps;
@@ -617,6 +621,9 @@ class Trainer::Fitting {
     progress.metrics = totals_.Metrics();
     progress.learning_rate = learning_rate_;
     progress.resident_bytes = ResidentBytes();
+    if (const auto memory = t_.runtime_->devices()[0].memory_stats()) {
+      progress.device_bytes = memory->bytes_in_use;
+    }
     progress.epoch_seconds = SteadySeconds() - epoch_begin_;
     const double seconds = SteadySeconds() - interval_begin_;
     progress.samples_per_second = seconds > 0 ? static_cast<double>(interval_rows_) / seconds : 0;
@@ -657,6 +664,9 @@ class Trainer::Fitting {
                      {"full", progress.full.value_or(std::nan(""))},
                      {"resident_bytes", static_cast<double>(progress.resident_bytes)},
                      {"wall_seconds", SecondsSinceProcessStart()}};
+    if (progress.device_bytes) {
+      fields.emplace_back("device_bytes", static_cast<double>(*progress.device_bytes));
+    }
     for (const auto& [name, value] : progress.metrics) fields.emplace_back(name, value);
     folder_->Log("log", fields);
   }
@@ -731,6 +741,7 @@ class Trainer::Fitting {
     const bool over = stop || (complete && end.epoch == end.epochs) || MaxStepsReached();
     if (over && !early_best_.empty()) {
       t_.UploadState(early_best_);
+      restored_best_ = true;
       observer_->OnMessage("restored the weights of the best evaluation");
     }
     return stop || StopAsked();
@@ -740,9 +751,10 @@ class Trainer::Fitting {
   void CheckWatched(std::string_view key, const std::string& monitor) const {
     if (!monitor.starts_with("val_")) return;
     if (t_.sources_.validation != nullptr && t_.config_.train.evaluate_every > 0) return;
-    throw Invalid("train.{} watches \"{}\", but nothing is validated; set data.validation_split (and "
-                  "train.evaluate_every), or monitor = \"loss\"",
-                  key, monitor);
+    throw Invalid(
+        "train.{} watches \"{}\", but nothing is validated; set data.validation_split (and "
+        "train.evaluate_every), or monitor = \"loss\"",
+        key, monitor);
   }
 
   // The monitored figure; nullptr when this was no evaluation that could give it. A name that never
@@ -785,10 +797,25 @@ class Trainer::Fitting {
     }
   }
 
+  // What Keras's finalize_variable_values does at the end of fit: each trained variable becomes its
+  // moving average. Not after a stop, whose run is to go on from where it was.
+  void UseAverages() {
+    std::vector<Bytes> state = t_.SnapshotState();
+    for (size_t i = 0; i < t_.layout_.size(); ++i) {
+      const StateTensor& tensor = t_.layout_[i];
+      if (tensor.kind == StateTensor::Kind::kSlot && tensor.name.ends_with("/average")) {
+        state[tensor.variable] = state[i];
+      }
+    }
+    t_.UploadState(state);
+    observer_->OnMessage("the weights are now their moving averages");
+  }
+
   FitResult Finish() {
     watch::Ledger& ledger = *t_.ledger_;
     input_stats_ = input_->stats();
     input_->Stop();
+    if (t_.optimizer_->uses_ema() && !result_.stopped && !restored_best_) UseAverages();
     if (t_.sources_.test != nullptr && t_.config_.train.evaluate_test && !result_.stopped) {
       result_.test = t_.Evaluate(t_.sources_.test, observer_);
       if (folder_ != nullptr) {
@@ -889,6 +916,7 @@ class Trainer::Fitting {
   std::optional<EarlyStopper> early_;
   std::optional<PlateauReducer> plateau_;
   std::vector<Bytes> early_best_;
+  bool restored_best_ = false;
   double rate_factor_ = 1;
   double learning_rate_ = 0;
   int64_t steps_per_epoch_ = 0, launched_steps_ = 0, epoch_steps_ = 0, launches_ = 0;
@@ -952,7 +980,8 @@ std::string Trainer::Diagnose(const Launch& launch, int64_t index, bool* bad_dat
       ir::Shape shape = buffer.shape();
       const int64_t step_bytes = shape.bytes() / shape.dims[0];
       shape.dims.erase(shape.dims.begin());
-      slices.push_back(runtime_->client().FromHost(bytes.data() + index * step_bytes, shape, device));
+      slices.push_back(
+          runtime_->client().FromHost(bytes.data() + index * step_bytes, shape, device));
     }
     for (const xla::Buffer& slice : slices) args.push_back(&slice);
     const xla::Execution run = executable->Execute(args);
@@ -965,11 +994,12 @@ std::string Trainer::Diagnose(const Launch& launch, int64_t index, bool* bad_dat
   return "every part of it is finite, but the sum over all devices is not";
 }
 
-// ---- scoring and predicting -----------------------------------------------------------------------
+// ---- scoring and predicting
+// -----------------------------------------------------------------------
 
 Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer) {
-  if (source->fields() != fields_ && data::DescribeFields(source->fields()) !=
-                                         data::DescribeFields(fields_)) {
+  if (source->fields() != fields_ &&
+      data::DescribeFields(source->fields()) != data::DescribeFields(fields_)) {
     throw Invalid("{} does not fit the model, which takes {}", source->description(),
                   data::DescribeFields(fields_));
   }
@@ -1073,7 +1103,8 @@ std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& sour
   return outputs;
 }
 
-// ---- weights ----------------------------------------------------------------------------------------
+// ---- weights
+// ----------------------------------------------------------------------------------------
 
 checkpoint::TensorFile Trainer::Weights() const {
   checkpoint::TensorFile file;
@@ -1094,8 +1125,8 @@ void Trainer::LoadWeights(const checkpoint::TensorFile& weights, const std::stri
   for (size_t i = 0; i < model_.variables().size(); ++i) {
     const checkpoint::HostTensor* tensor = weights.Find(layout_[i].name);
     if (tensor == nullptr) {
-      problems.push_back(fmt::format("{} {} is missing", layout_[i].name,
-                                     layout_[i].shape.ToString()));
+      problems.push_back(
+          fmt::format("{} {} is missing", layout_[i].name, layout_[i].shape.ToString()));
     } else if (tensor->shape != layout_[i].shape) {
       problems.push_back(fmt::format("{} is {}, the model has {}", layout_[i].name,
                                      tensor->shape.ToString(), layout_[i].shape.ToString()));
@@ -1108,8 +1139,8 @@ void Trainer::LoadWeights(const checkpoint::TensorFile& weights, const std::stri
         std::any_of(model_.variables().begin(), model_.variables().end(),
                     [&](const nn::Variable& variable) { return variable.path == tensor.name; });
     if (!known) {
-      problems.push_back(fmt::format("{} {} is not in the model", tensor.name,
-                                     tensor.shape.ToString()));
+      problems.push_back(
+          fmt::format("{} {} is not in the model", tensor.name, tensor.shape.ToString()));
     }
   }
   if (!problems.empty()) {
