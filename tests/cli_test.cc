@@ -168,8 +168,7 @@ class Cli : public ::testing::Test {
 
 const std::string kMlp = FLATOUT_SOURCE_DIR "/examples/fashion_mnist/mlp.toml";
 
-// ---- the command line
-// ---------------------------------------------------------------------------------
+// ---- the command line ---------------------------------------------------------------------------
 
 TEST_F(Cli, HelpOfEveryCommand) {
   const Outcome all = Run({"--help"});
@@ -233,8 +232,7 @@ TEST_F(Cli, DoctorSaysReady) {
                                  HasSubstr("compile cache"), HasSubstr("ready to train")));
 }
 
-// ---- run files
-// ------------------------------------------------------------------------------------------
+// ---- run files ----------------------------------------------------------------------------------
 
 TEST_F(Cli, RunFilesThatCannotBeRead) {
   EXPECT_THAT(Error(2, {"train", "none.toml"}),
@@ -349,8 +347,7 @@ TEST_F(Cli, SetIsCheckedLikeTheFile) {
   EXPECT_THAT(Error(2, {"train", kMlp, "--set", "train.epochs=many"}), HasSubstr("\"many\""));
 }
 
-// ---- data
-// -------------------------------------------------------------------------------------------------
+// ---- data ---------------------------------------------------------------------------------------
 
 TEST_F(Cli, BadDataHasItsOwnExitCode) {
   const auto error = [&] { return Error(3, {"train", RunFile(Layers())}); };
@@ -400,8 +397,7 @@ TEST_F(Cli, ACutGzipFileOfTheRealDataIsBadData) {
               AllOf(HasSubstr("train-labels-idx1-ubyte.gz")));
 }
 
-// ---- devices and plugins
-// ------------------------------------------------------------------------------------
+// ---- devices and plugins ------------------------------------------------------------------------
 
 TEST_F(Cli, DevicesThatAreNotThere) {
   const auto error = [&](const std::string& assignment) {
@@ -430,8 +426,7 @@ TEST_F(Cli, PluginsThatCannotBeUsed) {
   EXPECT_THAT(error(FAKES "/fake_old.so"), HasSubstr("0.28"));
 }
 
-// ---- a run and what comes after it
-// ----------------------------------------------------------------------------
+// ---- a run and what comes after it --------------------------------------------------------------
 
 std::vector<std::string> SmallRun(const std::string& run_dir, std::vector<std::string> more = {}) {
   std::vector<std::string> arguments = {
@@ -593,6 +588,21 @@ TEST_F(Cli, CtrlCKeepsWhatWasLearned) {
   }
   // The folder can be used again.
   EXPECT_EQ(Run(SmallRun("run2", {"--overwrite"})).exit_code, 0);
+}
+
+// Asked to stop while it compiles, with nothing in the cache: the flag is not forgotten.
+TEST_F(Cli, AStopWhileItCompilesCounts) {
+  Process process(
+      folder_, {"train", kMlp, "--set", "data.limit=1000", "--set", "train.epochs=1000000", "--set",
+                "train.global_batch=50", "--run-dir", "run"});
+  while (!fs::exists(folder_ / "run" / "run.toml")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  process.Signal(SIGTERM);
+  const Outcome outcome = process.Wait();
+  EXPECT_EQ(outcome.exit_code, 6) << outcome.err;
+  EXPECT_EQ(Summary("run")["status"], "stopped");
+  EXPECT_TRUE(fs::exists(folder_ / "run" / "weights.safetensors"));
 }
 
 TEST_F(Cli, AFolderThatCannotBeMadeIsAnError) {
