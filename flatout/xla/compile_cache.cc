@@ -25,7 +25,7 @@ double SecondsSince(Clock::time_point begin) {
 }
 
 // A file is kMagic, the CRC-32C of key and program as 8 hexadecimal digits, '\n', the program.
-constexpr std::string_view kMagic = "flatout compiled program 1\n";
+constexpr std::string_view kMagic = "flatout compiled program 2\n";
 constexpr std::string_view kSuffix = ".program";
 
 std::string Checksum(const std::string& key, std::string_view program) {

@@ -51,6 +51,9 @@ CompileOptions Complete(const ClientState& client, CompileOptions options) {
         "(on CPU) for more logical devices",
         options.num_replicas, client.platform_name, have, have == 1 ? "" : "s");
   }
+  // XLA:CPU may take maximum(1, NaN) as 1, which hides where training went wrong; the exact form
+  // costs nothing that could be measured.
+  if (client.is_cpu) options.env_overrides.emplace("xla_cpu_enable_fast_min_max", "false");
   if (options.device_ids.empty()) {
     for (int i = 0; i < options.num_replicas; ++i) {
       options.device_ids.push_back(client.devices[static_cast<size_t>(i)].id());

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <numeric>
 #include <thread>
 
@@ -402,6 +403,28 @@ TEST_P(PjrtTest, CompileOptionsAreChecked) {
   Buffer a = client->FromHost(std::vector<float>(6, 2).data(), Shape(DType::kF32, {2, 3}),
                               client->devices()[1]);
   EXPECT_EQ(second->Execute({&a, &a}).outputs[0][0].ToVector<float>()[0], 4);
+}
+
+// Whatever the plugin's own default is. Eight elements, so that vector instructions are used too.
+TEST_P(PjrtTest, MinimumAndMaximumKeepNan) {
+  auto client = MakeClient(1);
+  auto program = client->Compile(R"(module @extremes {
+  func.func @main(%a: tensor<9xf32>, %b: tensor<9xf32>) -> (tensor<9xf32>, tensor<9xf32>) {
+    %0 = "stablehlo.maximum"(%a, %b) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+    %1 = "stablehlo.minimum"(%a, %b) : (tensor<9xf32>, tensor<9xf32>) -> tensor<9xf32>
+    "func.return"(%0, %1) : (tensor<9xf32>, tensor<9xf32>) -> ()
+  }
+})",
+                                 {});
+  const Shape shape(DType::kF32, {9});
+  Buffer one = client->FromVector(std::vector<float>(9, 1), shape);
+  Buffer nan = client->FromVector(std::vector<float>(9, std::nanf("")), shape);
+  for (const auto& [a, b] : {std::pair(&one, &nan), std::pair(&nan, &one)}) {
+    Execution run = program->Execute({a, b});
+    for (const Buffer& output : run.outputs[0]) {
+      for (float value : output.ToVector<float>()) EXPECT_TRUE(std::isnan(value)) << value;
+    }
+  }
 }
 
 TEST_P(PjrtTest, DevicesSayWhatTheyAre) {
