@@ -83,7 +83,7 @@ Verdict Judge(const RunFacts& facts) {
       verdict.advice = "raise train.global_batch, so that each step computes more per exchange";
       break;
     case Cause::kCheckpoint:
-      verdict.advice = "save less often: raise checkpoint.every_steps";
+      verdict.advice = "save less often: set checkpoint.every_steps higher (0 is once an epoch)";
       break;
     case Cause::kHost:
       verdict.advice =
