@@ -128,20 +128,23 @@ struct TrainStep {
   std::vector<Value> metric_sums;
 };
 
-// True, once all of `values` exist. The gradient with respect to a layer's input reads the layer's
-// weights, and nothing but the dependency made here says that it does so before they are updated;
-// without it XLA updates them from a copy, in every step.
-Value TrueAfter(std::span<const Value> values) {
+// `condition`, but known only once all of `values` exist. The gradient with respect to a layer's
+// input reads the layer's weights, and nothing but the dependency made here says that it does so
+// before they are updated; without it XLA updates them from a copy, in every step.
+Value After(std::span<const Value> values, Value condition) {
   std::vector<Value> first;
   for (Value value : values) {
     // Of an embedding's gradient only the rows exist; the table of zeros around them never should.
     if (const auto rows = ir::MatchScatterAddIntoZeros(value)) value = rows->updates;
+    if (value.shape().size() == 0) continue;
     const ir::Dims ones(value.rank(), 1);
     first.push_back(ir::Reshape(ir::Slice(value, ir::Dims(value.rank(), 0), ones, ones), {1}));
   }
+  if (first.empty()) return condition;
   // No absolute value is below -1, not even NaN's; compilers don't see that far.
   const Value least = ir::ReduceMin(ir::Abs(ir::Concatenate(first, 0)));
-  return ir::Not(ir::Compare(least, ir::ScalarLike(least, -1), ir::Comparison::kLt));
+  const Value never = ir::Compare(least, ir::ScalarLike(least, -1), ir::Comparison::kLt);
+  return ir::And(condition, ir::Not(never));
 }
 
 TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& layout,
@@ -210,10 +213,9 @@ TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& lay
   }
 
   // Once a loss was not finite nothing is updated any more.
-  const Value proceed =
-      ir::And(ir::And(ir::IsFinite(result.loss),
-                      ir::Compare(halted, ir::ScalarLike(halted, 0), ir::Comparison::kEq)),
-              TrueAfter(gradients));
+  const Value proceed = After(
+      gradients, ir::And(ir::IsFinite(result.loss),
+                         ir::Compare(halted, ir::ScalarLike(halted, 0), ir::Comparison::kEq)));
 
   std::map<std::string, std::vector<Value>> slots_of;
   for (size_t i = num_variables; i < step_index; ++i) {
