@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -58,6 +59,9 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int Main(int argc, char** argv) {
+  // A file-size limit or a closed pipe is an error like others, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
   CLI::App app(
       "Flatout trains deep models and says how full the device ran.\n"
       "Start with: flatout train examples/fashion_mnist/cnn.toml");

@@ -32,15 +32,13 @@ void CheckTrain(const Config& table, const TrainOptions& options) {
   RequireAtLeast(table, "evaluate_every", options.evaluate_every, 0);
   const Config& devices = options.devices;
   if (devices.is_string() ? devices.AsString() != "all" : devices.AsInt() < 1) {
-    throw devices.Complain(
-        fmt::format("must be a number of devices from 1 on, or \"all\"; found {}",
-                    devices.Describe()));
+    throw devices.Complain(fmt::format(
+        "must be a number of devices from 1 on, or \"all\"; found {}", devices.Describe()));
   }
   const Config& launch = options.steps_per_launch;
   if (launch.is_string() ? launch.AsString() != "auto" : launch.AsInt() < 1) {
-    throw launch.Complain(
-        fmt::format("must be a number of steps from 1 on, or \"auto\"; found {}",
-                    launch.Describe()));
+    throw launch.Complain(fmt::format("must be a number of steps from 1 on, or \"auto\"; found {}",
+                                      launch.Describe()));
   }
   if (const Config* precision = table.Find("precision")) {
     WithContext(precision->place().ToString(), [&] { nn::Policy::Named(options.precision); });
@@ -86,12 +84,14 @@ RunConfig ReadRunConfig(Config tree, std::string name) {
   reader("optimizer", config.optimizer);
   reader.Finish();
   if (data == nullptr || !data->is_table()) {
-    throw config.tree.Complain("a run file needs a table [data], for example [data] source = "
-                               "\"fashion_mnist\"");
+    throw config.tree.Complain(
+        "a run file needs a table [data], for example [data] source = "
+        "\"fashion_mnist\"");
   }
   if (model == nullptr || !model->is_table()) {
-    throw config.tree.Complain("a run file needs a table [model], for example [model] builtin = "
-                               "\"mlp\"");
+    throw config.tree.Complain(
+        "a run file needs a table [model], for example [model] builtin = "
+        "\"mlp\"");
   }
   config.model = *model;
   config.data = *data;

@@ -30,10 +30,11 @@ RunFolder::RunFolder(std::string path, bool overwrite) : path_(std::move(path)) 
   for (const char* name : kFiles) {
     if (!FileExists(File(name))) continue;
     if (!overwrite) {
-      throw UserError(Code::kAlreadyExists,
-                      fmt::format("{} holds a run already; choose another --run-dir, or replace that "
-                                  "run with --overwrite",
-                                  path_));
+      throw UserError(
+          Code::kAlreadyExists,
+          fmt::format("{} holds a run already; choose another --run-dir, or replace that "
+                      "run with --overwrite",
+                      path_));
     }
     std::error_code ignored;
     std::filesystem::remove(File(name), ignored);
@@ -95,8 +96,7 @@ void RunFolder::WriteSummary(const Summary& summary) {
   json["ledger"] = Json::object();
   for (int i = 0; i < watch::kNumCauses; ++i) {
     const auto cause = static_cast<watch::Cause>(i);
-    const bool unknown =
-        cause == watch::Cause::kCommunication && !summary.communication_measured;
+    const bool unknown = cause == watch::Cause::kCommunication && !summary.communication_measured;
     json["ledger"][std::string(watch::Name(cause))] =
         unknown ? Json(nullptr) : Number(summary.ledger.of(cause));
   }

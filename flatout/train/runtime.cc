@@ -38,12 +38,11 @@ Runtime::Runtime(const TrainOptions& options) {
   const bool cpu = plugin_->name().starts_with("cpu");
   if (cpu) {
     // Logical CPU devices are made to order; "all" is one per usable core.
-    const int64_t count =
-        all ? std::max<int64_t>(1, static_cast<int64_t>(ReadCgroup().cpu.usable))
-            : std::max(wanted, ordinal.value_or(0) + 1);
+    const int64_t count = all ? std::max<int64_t>(1, static_cast<int64_t>(ReadCgroup().cpu.usable))
+                              : std::max(wanted, ordinal.value_or(0) + 1);
     if (count > kMostCpuDevices) {
-      throw options.devices.Complain(
-          fmt::format("at most {} logical CPU devices make sense, found {}", kMostCpuDevices, count));
+      throw options.devices.Complain(fmt::format(
+          "at most {} logical CPU devices make sense, found {}", kMostCpuDevices, count));
     }
     client_options.cpu_device_count = static_cast<int>(count);
   }

@@ -27,6 +27,7 @@ namespace flatout::train {
 
 // Loss and metrics over a whole split, each real row counted once.
 struct Scores {
+  bool complete = true;
   int64_t rows = 0;
   double loss = 0;
   std::map<std::string, double> metrics;
@@ -35,7 +36,7 @@ struct Scores {
 };
 
 struct FitResult {
-  std::vector<float> losses;  // of every step
+  std::vector<float> losses;                 // of every step
   std::map<std::string, double> last_epoch;  // "loss", "accuracy", "val_loss", ...
   std::optional<Scores> test;
   int64_t steps = 0, epochs = 0, samples = 0;
@@ -60,11 +61,13 @@ class Trainer {
 
   // Trains, validates after epochs, scores the test split. `folder` (may be null) gets run file,
   // metrics, weights and summary. `stop` (may be null) is looked at after every launch. A loss that
-  // is not finite throws UserError naming step and the first layer; the weights before that step are
-  // kept. A failed run writes its summary too.
+  // is not finite throws UserError naming step and the first layer; the weights before that step
+  // are kept. A failed run writes its summary too.
   FitResult Fit(RunFolder* folder = nullptr, Observer* observer = nullptr,
                 const std::atomic<bool>* stop = nullptr);
-  Scores Evaluate(const data::SourcePtr& source, Observer* observer = nullptr);
+  // Loss and metrics over all records. Where `stop` rises meanwhile the scores are not complete.
+  Scores Evaluate(const data::SourcePtr& source, Observer* observer = nullptr,
+                  const std::atomic<bool>* stop = nullptr);
   // The model's outputs for the first `limit` records (all when negative), f32 [rows, ...].
   std::vector<checkpoint::HostTensor> Predict(const data::SourcePtr& source, int64_t limit = -1);
 

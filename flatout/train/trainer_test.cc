@@ -690,14 +690,32 @@ TEST(TrainerTest, TheStopFlagEndsTrainingAndKeepsWhatWasLearned) {
   EXPECT_EQ(summary["exit_code"], kExitPreempted);
 }
 
-TEST(TrainerTest, AFlagThatIsUpBeforehandStopsAfterOneLaunch) {
+TEST(TrainerTest, AFlagThatIsUpBeforehandStopsBeforeAnyStep) {
   const std::atomic<bool> stop{true};
   Trainer trainer(Options("epochs = 100\nglobal_batch = 8\nsteps_per_launch = 2"), Mlp(),
                   {.train = Source(40)}, Devices(1));
+  const checkpoint::TensorFile before = trainer.Weights();
   const FitResult result = trainer.Fit(nullptr, nullptr, &stop);
   EXPECT_TRUE(result.stopped);
-  EXPECT_EQ(result.steps, 2);
+  EXPECT_EQ(result.steps, 0);
   EXPECT_EQ(result.epochs, 0);
+  EXPECT_TRUE(SameBytes(before, trainer.Weights()));
+}
+
+TEST(TrainerTest, AValidationThatIsCutShortSaysNothing) {
+  // Raises the flag at the first sign of a validation.
+  struct StopValidation : Observer {
+    void OnEvaluation(int64_t, int64_t) override { stop = true; }
+    std::atomic<bool> stop{false};
+  } observer;
+  Trainer trainer(Options("epochs = 3\nglobal_batch = 8\nsteps_per_launch = 1"), Mlp(),
+                  {.train = Source(40), .validation = Source(400), .test = Source(8)}, Devices(1));
+  const FitResult result = trainer.Fit(nullptr, &observer, &observer.stop);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_EQ(result.epochs, 1);
+  EXPECT_TRUE(result.last_epoch.contains("loss"));
+  EXPECT_FALSE(result.last_epoch.contains("val_loss"));
+  EXPECT_FALSE(result.test.has_value());
 }
 
 // What is validated gets worse from the beginning: the labels are shifted.

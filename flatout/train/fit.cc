@@ -1,0 +1,675 @@
+// Trainer::Fit: the loop that feeds the training program, takes in its results, and does what comes
+// after epochs and at the end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <stop_token>
+#include <thread>
+
+#include "flatout/base/cgroup.h"
+#include "flatout/base/clock.h"
+#include "flatout/base/error.h"
+#include "flatout/base/log.h"
+#include "flatout/base/process.h"
+#include "flatout/ir/stablehlo.h"
+#include "flatout/train/launch.h"
+#include "flatout/train/monitor.h"
+#include "flatout/train/trainer.h"
+
+namespace flatout::train {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using watch::Cause;
+using watch::Phase;
+
+// Progress is shown no more often than that.
+constexpr double kProgressSeconds = 0.1;
+// How soon a stop is noticed while waiting for input.
+constexpr std::chrono::milliseconds kStopPoll(20);
+
+}  // namespace
+
+void Trainer::LaunchTraining(Launch& launch) {
+  std::vector<const xla::Buffer*> args;
+  const int64_t replicas = runtime_->replicas();
+  for (int64_t r = 0; r < replicas; ++r) {
+    for (const xla::Buffer& buffer : state_[r]) args.push_back(&buffer);
+    for (const xla::Buffer& buffer : launch.input.buffers[r]) args.push_back(&buffer);
+    args.push_back(&ScalarI32(r, static_cast<int32_t>(launch.steps)));
+    args.push_back(&ScalarF32(r, launch.rate_factor));
+  }
+  const int64_t id = ledger_->Launched(Cause::kCompute);
+  try {
+    train_->Execute(args, launch.run);
+  } catch (...) {
+    ledger_->Abandoned(id);
+    throw;
+  }
+  TrackCompletion(ledger_, id, launch.run.done);
+  for (int64_t r = 0; r < replicas; ++r) {
+    std::vector<xla::Buffer>& outputs = launch.run.outputs[r];
+    for (size_t i = 0; i < layout_.size(); ++i) state_[r][i] = std::move(outputs[i]);
+    outputs.erase(outputs.begin(), outputs.begin() + static_cast<int64_t>(layout_.size()));
+  }
+}
+
+// Everything that lives as long as one Fit.
+class Trainer::Fitting {
+ public:
+  Fitting(Trainer& trainer, RunFolder* folder, Observer* observer, const std::atomic<bool>* stop)
+      : t_(trainer),
+        folder_(folder),
+        observer_(observer != nullptr ? observer : &silent_),
+        stop_(stop),
+        totals_(t_.metrics_),
+        best_(t_.config_.checkpoint.monitor, t_.config_.checkpoint.mode) {
+    if (const auto& early = t_.config_.train.early_stopping) early_.emplace(*early);
+    if (const auto& plateau = t_.config_.train.reduce_lr_on_plateau) plateau_.emplace(*plateau);
+  }
+
+  FitResult Run() {
+    Start();
+    watch::Ledger& ledger = *t_.ledger_;
+    ledger.Enter(Cause::kHost);
+    bool ended = false;
+    while (!ended) {
+      std::optional<data::DeviceLaunch> input;
+      if (!StopAsked()) input = WaitForInput();
+      if (!input) {
+        // The end, or a stop while waiting.
+        RetireAll();
+        if (StopAsked() && epoch_steps_ > 0) EndEpoch(/*complete=*/false);
+        break;
+      }
+      Launch launch = Plan(std::move(*input));
+      // max_steps may cut the epoch's last launch short.
+      const bool ends_epoch =
+          launch.input.plan.ends_epoch && launch.steps == launch.input.plan.steps;
+      t_.LaunchTraining(launch);
+      launched_steps_ += launch.steps;
+      in_flight_.push_back(std::move(launch));
+      if (in_flight_.size() >= kLaunchesInFlight) Retire();
+      const bool last = MaxStepsReached() || StopAsked();
+      if (ends_epoch || last) {
+        RetireAll();
+        ended = EndEpoch(ends_epoch) || last;
+      } else {
+        SaveIfDue();
+      }
+    }
+    RetireAll();
+    return Finish();
+  }
+
+  // What Fit does when something throws: the weights and the summary are kept all the same.
+  void Fail(const Error& error) {
+    result_.summary.status = "failed";
+    result_.summary.error = error.what();
+    result_.summary.exit_code = error.exit_code();
+    FillSummary();
+    if (folder_ == nullptr) return;
+    try {
+      folder_->WriteSummary(result_.summary);
+    } catch (const Error& second) {
+      LogWarning("{}", second.what());
+    }
+  }
+
+ private:
+  void Start() {
+    t_.AdaptLayers();
+    const data::Dataset all = data::Dataset::FromSource(t_.sources_.train);
+    const data::Dataset dataset =
+        t_.config_.pipeline.shuffle ? all.Shuffle(t_.config_.train.seed) : all;
+    CheckMonitor("checkpoint.monitor", best_.monitor(), /*may_lack=*/true);
+    if (early_) CheckMonitor("train.early_stopping", early_->monitor(), false);
+    if (plateau_) CheckMonitor("train.reduce_lr_on_plateau", plateau_->monitor(), false);
+    if (folder_ != nullptr) folder_->WriteRunFile(t_.config_.tree);
+    // The first launches are read while the programs compile.
+    data::LaunchReader reader(dataset, {.steps_per_launch = t_.steps_per_launch_,
+                                        .replicas = t_.runtime_->replicas(),
+                                        .rows = t_.rows_});
+    steps_per_epoch_ = reader.steps_per_epoch();
+    data::DevicePrefetchOptions options;
+    options.depth = static_cast<int>(t_.config_.pipeline.prefetch);
+    options.bytes = t_.config_.pipeline.prefetch_bytes();
+    options.workers = static_cast<int>(t_.config_.pipeline.workers);
+    options.end_epoch = t_.config_.train.epochs;
+    const data::IteratorState start = reader.Start();
+    input_ = std::make_unique<data::DevicePrefetcher>(
+        t_.runtime_->shared_client(), t_.runtime_->devices(), std::move(reader), start, options);
+    if (stop_ != nullptr) stop_watch_ = std::jthread([this](std::stop_token end) { Watch(end); });
+    t_.CompileTraining();
+
+    RunStart info;
+    info.name = t_.config_.name;
+    info.device = t_.runtime_->Describe();
+    info.model = t_.model_.name();
+    info.parameters = t_.model_.parameters();
+    info.epochs = t_.config_.train.epochs;
+    info.steps_per_epoch = steps_per_epoch_;
+    info.global_batch = t_.config_.train.global_batch;
+    info.replicas = t_.runtime_->replicas();
+    info.rows_per_replica = t_.rows_;
+    info.train_rows = t_.sources_.train->size();
+    info.validation_rows = t_.sources_.validation ? t_.sources_.validation->size() : 0;
+    info.test_rows = t_.sources_.test ? t_.sources_.test->size() : 0;
+    info.optimizer = t_.optimizer_->type();
+    info.precision = t_.policy_.name;
+    info.loss = t_.loss_->name();
+    info.steps_per_launch = t_.steps_per_launch_;
+    info.folder = folder_ != nullptr ? folder_->path() : "";
+    observer_->OnStart(info);
+    epoch_begin_ = interval_begin_ = SteadySeconds();
+    interval_ledger_ = t_.ledger_->Report();
+  }
+
+  // Ends a wait for input when a stop is asked for meanwhile.
+  void Watch(const std::stop_token& end) {
+    while (!end.stop_requested()) {
+      if (stop_->load()) {
+        input_->Stop();
+        return;
+      }
+      std::this_thread::sleep_for(kStopPoll);
+    }
+  }
+
+  std::optional<data::DeviceLaunch> WaitForInput() {
+    const Phase phase(*t_.ledger_, Cause::kInput);
+    const data::PrefetchStats before = input_->stats();
+    std::optional<data::DeviceLaunch> input = input_->Next();
+    if (!t_.runtime_->client().is_cpu()) {
+      // Of the time waited, the share in which workers were sending is copy.
+      const data::PrefetchStats after = input_->stats();
+      const double transfer = after.transfer - before.transfer;
+      const double work = after.read - before.read + after.assemble - before.assemble + transfer;
+      if (work > 0) {
+        t_.ledger_->Reattribute(Cause::kInput, Cause::kCopy,
+                                (after.wait - before.wait) * transfer / work);
+      }
+    }
+    return input;
+  }
+
+  Launch Plan(data::DeviceLaunch input) {
+    Launch launch;
+    launch.steps = input.plan.steps;
+    launch.rows = input.plan.rows;
+    if (const auto& most = t_.config_.train.max_steps) {
+      launch.steps = std::min(launch.steps, *most - launched_steps_);
+      launch.rows = std::min(launch.rows, launch.steps * t_.config_.train.global_batch);
+    }
+    launch.first_step = launched_steps_;
+    launch.rate_factor = static_cast<float>(rate_factor_);
+    launch.input = std::move(input);
+    return launch;
+  }
+
+  bool MaxStepsReached() const {
+    const auto& most = t_.config_.train.max_steps;
+    return most && launched_steps_ >= *most;
+  }
+
+  bool StopAsked() {
+    if (stop_ != nullptr && stop_->load()) result_.stopped = true;
+    return result_.stopped;
+  }
+
+  void RetireAll() {
+    while (!in_flight_.empty()) Retire();
+  }
+
+  // Waits for the oldest launch and takes in its results.
+  void Retire() {
+    Launch launch = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    launch.run.Await();
+    const int first = t_.train_program_.num_state;
+    const std::vector<xla::Buffer>& results = launch.run.outputs[0];
+    const std::vector<float> losses =
+        results[t_.train_program_.results.losses - first].ToVector<float>();
+    for (int64_t i = 0; i < launch.steps; ++i) {
+      if (!std::isfinite(losses[i])) NotFinite(launch, i, losses[i]);
+      result_.losses.push_back(losses[i]);
+    }
+    totals_.Add(t_.train_program_.results, results, first);
+    learning_rate_ =
+        results[t_.train_program_.results.rates - first].ToVector<float>()[launch.steps - 1];
+    result_.steps += launch.steps;
+    result_.samples += launch.rows;
+    epoch_steps_ += launch.steps;
+    interval_rows_ += launch.rows;
+    ++launches_;
+    if (result_.summary.first_step_seconds == 0) {
+      result_.summary.first_step_seconds = SecondsSinceProcessStart();
+    }
+    Report();
+    // Kept for the ceiling: the latest full launch.
+    if (launch.steps == t_.steps_per_launch_) last_ = std::move(launch);
+  }
+
+  [[noreturn]] void NotFinite(const Launch& launch, int64_t index, float loss) {
+    // Launches behind this one change nothing: the program stands still after such a step.
+    for (Launch& later : in_flight_) later.run.Await();
+    in_flight_.clear();
+    bool bad_data = false;
+    const std::string first = t_.Diagnose(launch, index, &bad_data);
+    result_.steps += index;
+    std::string kept;
+    if (folder_ != nullptr) {
+      SaveOrWarn("weights.safetensors");
+      if (save_error_.empty()) {
+        kept = fmt::format(" The weights before that step are kept in {}.",
+                           folder_->File("weights.safetensors"));
+      }
+    }
+    UserError error(
+        Code::kFailedPrecondition,
+        fmt::format("the loss is {} at step {} (epoch {}): {}.{} {}",
+                    std::isnan(loss) ? "NaN" : "infinite", launch.first_step + index + 1,
+                    launch.input.plan.epoch + 1, first, kept,
+                    bad_data ? "Mend the data."
+                             : "Lower optimizer.learning_rate, clip gradients "
+                               "(optimizer.global_clipnorm = 1.0), or look at that layer."));
+    if (bad_data) error.set_exit_code(kExitBadData);
+    throw error;
+  }
+
+  Progress MakeProgress() {
+    Progress progress;
+    progress.epoch = result_.epochs + 1;
+    progress.epochs = t_.config_.train.epochs;
+    progress.step = result_.steps;
+    progress.step_in_epoch = epoch_steps_;
+    progress.steps_per_epoch = steps_per_epoch_;
+    progress.loss = totals_.loss();
+    progress.metrics = totals_.Metrics();
+    progress.learning_rate = learning_rate_;
+    progress.resident_bytes = ResidentBytes();
+    if (const auto memory = t_.runtime_->devices()[0].memory_stats()) {
+      progress.device_bytes = memory->bytes_in_use;
+    }
+    progress.epoch_seconds = SteadySeconds() - epoch_begin_;
+    const double seconds = SteadySeconds() - interval_begin_;
+    progress.samples_per_second = seconds > 0 ? static_cast<double>(interval_rows_) / seconds : 0;
+    const watch::LedgerReport now = t_.ledger_->Report();
+    watch::LedgerReport since = now;
+    for (int i = 0; i < watch::kNumCauses; ++i) since.seconds[i] -= interval_ledger_.seconds[i];
+    progress.full = since.full();
+    return progress;
+  }
+
+  // Shows progress, not more often than a person can see; logs once per interval.
+  void Report() {
+    const double now = SteadySeconds();
+    const bool log = now - interval_begin_ >= t_.config_.watch.log_seconds;
+    if (!log && now - shown_ < kProgressSeconds) return;
+    shown_ = now;
+    const Progress progress = MakeProgress();
+    observer_->OnProgress(progress);
+    if (!log) return;
+    observer_->OnLog(progress);
+    LogToFolder(progress);
+    BeginInterval();
+  }
+
+  void BeginInterval() {
+    interval_begin_ = SteadySeconds();
+    interval_rows_ = 0;
+    interval_ledger_ = t_.ledger_->Report();
+  }
+
+  void LogToFolder(const Progress& progress) {
+    if (folder_ == nullptr) return;
+    Fields fields = {{"step", static_cast<double>(progress.step)},
+                     {"epoch", static_cast<double>(progress.epoch)},
+                     {"loss", progress.loss},
+                     {"learning_rate", progress.learning_rate},
+                     {"samples_per_second", progress.samples_per_second},
+                     {"full", progress.full.value_or(std::nan(""))},
+                     {"resident_bytes", static_cast<double>(progress.resident_bytes)},
+                     {"wall_seconds", SecondsSinceProcessStart()}};
+    if (progress.device_bytes) {
+      fields.emplace_back("device_bytes", static_cast<double>(*progress.device_bytes));
+    }
+    for (const auto& [name, value] : progress.metrics) fields.emplace_back(name, value);
+    folder_->Log("log", fields);
+  }
+
+  // Validates and runs what happens after an epoch; true when training is to end.
+  bool EndEpoch(bool complete) {
+    EpochEnd end;
+    const Progress progress = MakeProgress();  // before the count goes on
+    end.epoch = result_.epochs + 1;
+    if (complete) ++result_.epochs;
+    end.epochs = t_.config_.train.epochs;
+    end.step = result_.steps;
+    end.logs["loss"] = totals_.loss();
+    for (const auto& [name, value] : totals_.Metrics()) end.logs[name] = value;
+    const int64_t every = t_.config_.train.evaluate_every;
+    const bool evaluates = t_.sources_.validation != nullptr && every > 0 && !result_.stopped &&
+                           (end.epoch % every == 0 || end.epoch == end.epochs || !complete);
+    if (evaluates) {
+      const Scores scores = t_.Evaluate(t_.sources_.validation, observer_, stop_);
+      // A validation that was cut short says nothing.
+      if (scores.complete) {
+        for (const auto& [name, value] : scores.All("val_")) end.logs[name] = value;
+      }
+    }
+    end.seconds = SteadySeconds() - epoch_begin_;
+    bool stop = false;
+    const auto note = [&](const std::string& text) {
+      end.note += end.note.empty() ? text : ", " + text;
+    };
+    if (const double* value = Monitored(end.logs, best_.monitor())) {
+      if (best_.Improves(*value)) {
+        note(fmt::format("best {} so far", best_.monitor()));
+        if (folder_ != nullptr) SaveOrWarn("best.safetensors");
+      }
+    }
+    if (early_) {
+      if (const double* value = Monitored(end.logs, early_->monitor())) {
+        const EarlyStopper::Decision decision = early_->Observe(end.epoch - 1, *value);
+        if (decision.keep && t_.config_.train.early_stopping->restore_best_weights) {
+          const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+          early_best_ = t_.SnapshotState();
+        }
+        if (decision.stop) {
+          note(fmt::format("stopping early: {} has not got better for {} evaluations",
+                           early_->monitor(), early_->wait()));
+          stop = true;
+        }
+      }
+    }
+    if (plateau_ && learning_rate_ > 0) {
+      if (const double* value = Monitored(end.logs, plateau_->monitor())) {
+        const double rate = plateau_->Observe(*value, learning_rate_);
+        if (rate != learning_rate_) {
+          rate_factor_ *= rate / learning_rate_;
+          note(fmt::format("learning rate lowered to {:.3g}", rate));
+        }
+      }
+    }
+    observer_->OnEpochEnd(end);
+    LogToFolder(progress);
+    if (folder_ != nullptr) {
+      Fields fields = {{"epoch", static_cast<double>(end.epoch)},
+                       {"step", static_cast<double>(end.step)},
+                       {"seconds", end.seconds}};
+      for (const auto& [name, value] : end.logs) fields.emplace_back(name, value);
+      folder_->Log("epoch", fields);
+      if (t_.config_.checkpoint.every_steps == 0) SaveOrWarn("weights.safetensors");
+    }
+    result_.last_epoch = end.logs;
+    totals_ = Totals(t_.metrics_);
+    epoch_steps_ = 0;
+    epoch_begin_ = SteadySeconds();
+    BeginInterval();
+    // As in Keras, also when training ends without having been stopped early.
+    const bool over = stop || (complete && end.epoch == end.epochs) || MaxStepsReached();
+    if (over && !early_best_.empty()) {
+      t_.UploadState(early_best_);
+      restored_best_ = true;
+      observer_->OnMessage("restored the weights of the best evaluation");
+    }
+    return stop || StopAsked();
+  }
+
+  // Throws unless `monitor` is a figure that this run will have; one from validation needs a
+  // validation split, unless `may_lack` it.
+  void CheckMonitor(std::string_view key, const std::string& monitor, bool may_lack) const {
+    std::vector<std::string> names = {"loss"};
+    for (const auto& metric : t_.metrics_) names.push_back(metric->name());
+    for (size_t i = 0, trained = names.size(); i < trained; ++i) names.push_back("val_" + names[i]);
+    if (std::find(names.begin(), names.end(), monitor) == names.end()) {
+      throw Invalid("{}: nothing called \"{}\" is measured{}; there are {}", key, monitor,
+                    DidYouMean(monitor, names), fmt::join(names, ", "));
+    }
+    if (may_lack || !monitor.starts_with("val_")) return;
+    if (t_.sources_.validation != nullptr && t_.config_.train.evaluate_every > 0) return;
+    throw Invalid(
+        "{} watches \"{}\", but nothing is validated; set data.validation_split (and "
+        "train.evaluate_every), or monitor = \"loss\"",
+        key, monitor);
+  }
+
+  // The monitored figure; nullptr when this epoch has none, for want of a validation.
+  static const double* Monitored(const std::map<std::string, double>& logs,
+                                 const std::string& name) {
+    const auto found = logs.find(name);
+    return found == logs.end() ? nullptr : &found->second;
+  }
+
+  void SaveIfDue() {
+    const int64_t every = t_.config_.checkpoint.every_steps;
+    if (every == 0 || folder_ == nullptr || launched_steps_ / every == saved_steps_ / every) return;
+    RetireAll();
+    SaveOrWarn("weights.safetensors");
+    saved_steps_ = launched_steps_;
+  }
+
+  void Save(const std::string& name) {
+    const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+    checkpoint::TensorFile file = t_.Weights();
+    file.metadata["step"] = std::to_string(result_.steps);
+    file.metadata["format"] = "flatout";
+    checkpoint::SaveSafetensors(folder_->File(name), file);
+  }
+
+  // A disk that cannot take the weights does not end training; the last good file stays.
+  void SaveOrWarn(const std::string& name) {
+    try {
+      Save(name);
+      save_error_.clear();
+    } catch (const Error& error) {
+      LogWarning("weights not saved: {}; training goes on", error.what());
+      save_error_ = error.what();
+    }
+  }
+
+  // What Keras's finalize_variable_values does at the end of fit: each trained variable becomes its
+  // moving average. Not after a stop, whose run is to go on from where it was.
+  void UseAverages() {
+    std::vector<Bytes> state = t_.SnapshotState();
+    for (size_t i = 0; i < t_.layout_.size(); ++i) {
+      const StateTensor& tensor = t_.layout_[i];
+      if (tensor.kind == StateTensor::Kind::kSlot && tensor.name.ends_with("/average")) {
+        state[tensor.variable] = state[i];
+      }
+    }
+    t_.UploadState(state);
+    observer_->OnMessage("the weights are now their moving averages");
+  }
+
+  FitResult Finish() {
+    watch::Ledger& ledger = *t_.ledger_;
+    stop_watch_ = {};
+    input_stats_ = input_->stats();
+    input_->Stop();
+    if (t_.optimizer_->uses_ema() && !result_.stopped && !restored_best_) UseAverages();
+    if (t_.sources_.test != nullptr && t_.config_.train.evaluate_test && !result_.stopped) {
+      Scores scores = t_.Evaluate(t_.sources_.test, observer_, stop_);
+      if (scores.complete) result_.test = std::move(scores);
+      if (folder_ != nullptr && result_.test) {
+        Fields fields = {{"step", static_cast<double>(result_.steps)},
+                         {"rows", static_cast<double>(result_.test->rows)}};
+        for (const auto& [name, value] : result_.test->All("test_")) {
+          fields.emplace_back(name, value);
+        }
+        folder_->Log("test", fields);
+      }
+    }
+    if (folder_ != nullptr) Save("weights.safetensors");
+    if (t_.config_.watch.ceiling && !result_.stopped && last_) MeasureCeiling();
+    ledger.Enter(Cause::kHost);
+    result_.summary.status = result_.stopped ? "stopped" : "done";
+    result_.summary.exit_code = result_.stopped ? kExitPreempted : kExitDone;
+    FillSummary();
+    if (folder_ != nullptr) folder_->WriteSummary(result_.summary);
+    return std::move(result_);
+  }
+
+  // At most a second, and at most a tenth of what training took.
+  void MeasureCeiling() {
+    const watch::LedgerReport report = t_.ledger_->Report();
+    const double per_launch =
+        report.of(Cause::kCompute) / static_cast<double>(std::max<int64_t>(launches_, 1));
+    const double seconds = std::min(1.0, 0.1 * report.of(Cause::kCompute));
+    if (per_launch * 2 > seconds) return;
+    // Measuring is not training: it counts as evaluation.
+    const Phase phase(*t_.ledger_, Cause::kEvaluation);
+    const double per_step = t_.MeasureCeiling(*last_, seconds);
+    result_.summary.ceiling_samples_per_second =
+        static_cast<double>(t_.config_.train.global_batch) / per_step;
+  }
+
+  void FillSummary() {
+    Summary& summary = result_.summary;
+    summary.steps = result_.steps;
+    summary.epochs = result_.epochs;
+    summary.samples = result_.samples;
+    for (const auto& [name, value] : result_.last_epoch) {
+      if (name.starts_with("val_")) {
+        summary.metrics["validation"][name.substr(4)] = value;
+      } else {
+        summary.metrics["train"][name] = value;
+      }
+    }
+    if (result_.test) summary.metrics["test"] = result_.test->All();
+    const double rows = static_cast<double>(t_.rows_);
+    watch::RunFacts facts;
+    facts.ledger = t_.ledger_->Report();
+    facts.steps = result_.steps;
+    facts.samples = result_.samples;
+    facts.launches = launches_;
+    facts.steps_per_launch = t_.steps_per_launch_;
+    facts.input_workers = t_.config_.pipeline.workers;
+    facts.cores = ReadCgroup().cpu.usable;
+    facts.devices = static_cast<int>(t_.runtime_->replicas());
+    facts.device_is_cpu = t_.runtime_->client().is_cpu();
+    facts.device_kind = t_.runtime_->devices()[0].kind();
+    facts.flops_per_sample = t_.train_program_.step_flops / rows;
+    facts.compute_dtype = std::string(ir::Name(t_.policy_.compute));
+    facts.ceiling_samples_per_second = summary.ceiling_samples_per_second;
+    facts.read_seconds = input_stats_.read;
+    facts.assemble_seconds = input_stats_.assemble;
+    facts.transfer_seconds = input_stats_.transfer;
+    facts.queue_fill = input_stats_.fill;
+    result_.verdict = watch::Judge(facts);
+    summary.full = result_.verdict.full;
+    summary.samples_per_second = result_.verdict.samples_per_second;
+    summary.mfu = result_.verdict.mfu;
+    summary.flops_per_sample = facts.flops_per_sample;
+    summary.ledger = facts.ledger;
+    summary.communication_measured = facts.devices == 1;
+    summary.verdict = result_.verdict.lines;
+    summary.steps_per_launch = t_.steps_per_launch_;
+    summary.devices = facts.devices;
+    summary.device = facts.device_kind;
+    summary.parameters = t_.model_.parameters();
+    summary.peak_resident_bytes = PeakResidentBytes();
+    const xla::CompileCache::Stats cache = t_.runtime_->cache().stats();
+    summary.compiles = cache.misses;
+    summary.compile_seconds = cache.compile_seconds;
+  }
+
+  Trainer& t_;
+  RunFolder* folder_;
+  Observer silent_;
+  Observer* observer_;
+  const std::atomic<bool>* stop_;
+  FitResult result_;
+  std::unique_ptr<data::DevicePrefetcher> input_;
+  data::PrefetchStats input_stats_;
+  std::deque<Launch> in_flight_;
+  std::optional<Launch> last_;
+  Totals totals_;
+  Best best_;
+  std::optional<EarlyStopper> early_;
+  std::optional<PlateauReducer> plateau_;
+  std::vector<Bytes> early_best_;
+  bool restored_best_ = false;
+  double rate_factor_ = 1;
+  double learning_rate_ = 0;
+  int64_t steps_per_epoch_ = 0, launched_steps_ = 0, epoch_steps_ = 0, launches_ = 0;
+  int64_t saved_steps_ = 0;
+  std::string save_error_;
+  double epoch_begin_ = 0, interval_begin_ = 0, shown_ = 0;
+  int64_t interval_rows_ = 0;
+  watch::LedgerReport interval_ledger_;
+  std::jthread stop_watch_;  // last: ends before what it uses
+};
+
+FitResult Trainer::Fit(RunFolder* folder, Observer* observer, const std::atomic<bool>* stop) {
+  if (sources_.train == nullptr) throw Invalid("[data] has no training split");
+  Fitting fitting(*this, folder, observer, stop);
+  try {
+    return fitting.Run();
+  } catch (const Error& error) {
+    fitting.Fail(error);
+    throw;
+  }
+}
+
+double Trainer::MeasureCeiling(Launch& launch, double seconds) {
+  // Replaying changes the state; it is put back afterwards.
+  const std::vector<Bytes> state = SnapshotState();
+  const double begin = SteadySeconds();
+  int64_t steps = 0;
+  do {
+    std::vector<const xla::Buffer*> args;
+    for (int64_t r = 0; r < runtime_->replicas(); ++r) {
+      for (const xla::Buffer& buffer : state_[r]) args.push_back(&buffer);
+      for (const xla::Buffer& buffer : launch.input.buffers[r]) args.push_back(&buffer);
+      args.push_back(&ScalarI32(r, static_cast<int32_t>(launch.steps)));
+      args.push_back(&ScalarF32(r, launch.rate_factor));
+    }
+    xla::Execution run = train_->Execute(args);
+    run.Await();
+    for (size_t r = 0; r < state_.size(); ++r) {
+      for (size_t i = 0; i < layout_.size(); ++i) state_[r][i] = std::move(run.outputs[r][i]);
+    }
+    steps += launch.steps;
+  } while (SteadySeconds() - begin < seconds);
+  const double per_step = (SteadySeconds() - begin) / static_cast<double>(steps);
+  UploadState(state);
+  return per_step;
+}
+
+std::string Trainer::Diagnose(const Launch& launch, int64_t index, bool* bad_data) {
+  const StepSpec spec = SpecFor(rows_, 1);
+  const DiagnosisProgram program = BuildDiagnosisProgram(spec);
+  const auto executable = runtime_->CompileForOne(ir::ToStablehlo(*program.graph));
+  const xla::Device& device = runtime_->devices()[0];
+  const size_t num_variables = model_.variables().size();
+  for (const std::vector<xla::Buffer>& buffers : launch.input.buffers) {
+    std::vector<const xla::Buffer*> args;
+    for (size_t i = 0; i < num_variables; ++i) args.push_back(&state_[0][i]);
+    args.push_back(&state_[0][layout_.size() - 2]);  // step
+    std::vector<xla::Buffer> slices;
+    for (const xla::Buffer& buffer : buffers) {
+      Bytes bytes(buffer.shape().bytes());
+      buffer.ToHost(bytes.data(), bytes.size());
+      ir::Shape shape = buffer.shape();
+      const int64_t step_bytes = shape.bytes() / shape.dims[0];
+      shape.dims.erase(shape.dims.begin());
+      slices.push_back(
+          runtime_->client().FromHost(bytes.data() + index * step_bytes, shape, device));
+    }
+    for (const xla::Buffer& slice : slices) args.push_back(&slice);
+    const xla::Execution run = executable->Execute(args);
+    for (size_t i = 0; i < program.names.size(); ++i) {
+      if (run.outputs[0][i].ToVector<uint8_t>().at(0) != 0) continue;
+      *bad_data = program.in_data[i];
+      return program.names[i];
+    }
+  }
+  return "every part of it is finite, but the sum over all devices is not";
+}
+
+}  // namespace flatout::train
