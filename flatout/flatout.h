@@ -4,14 +4,14 @@
 // Trainer (train), whose options are those of a run file. See examples/fashion_mnist.cc.
 #pragma once
 
-#include "flatout/base/config.h"        // IWYU pragma: export
-#include "flatout/base/error.h"         // IWYU pragma: export
-#include "flatout/data/arrays.h"        // IWYU pragma: export
-#include "flatout/data/dataset.h"       // IWYU pragma: export
-#include "flatout/data/idx.h"           // IWYU pragma: export
-#include "flatout/data/source.h"        // IWYU pragma: export
-#include "flatout/nn/layers.h"          // IWYU pragma: export
-#include "flatout/nn/model.h"           // IWYU pragma: export
-#include "flatout/train/run_config.h"   // IWYU pragma: export
-#include "flatout/train/run_folder.h"   // IWYU pragma: export
-#include "flatout/train/trainer.h"      // IWYU pragma: export
+#include "flatout/base/config.h"       // IWYU pragma: export
+#include "flatout/base/error.h"        // IWYU pragma: export
+#include "flatout/data/arrays.h"       // IWYU pragma: export
+#include "flatout/data/dataset.h"      // IWYU pragma: export
+#include "flatout/data/idx.h"          // IWYU pragma: export
+#include "flatout/data/source.h"       // IWYU pragma: export
+#include "flatout/nn/layers.h"         // IWYU pragma: export
+#include "flatout/nn/model.h"          // IWYU pragma: export
+#include "flatout/train/run_config.h"  // IWYU pragma: export
+#include "flatout/train/run_folder.h"  // IWYU pragma: export
+#include "flatout/train/trainer.h"     // IWYU pragma: export

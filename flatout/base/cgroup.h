@@ -49,8 +49,8 @@ struct CgroupSource {
 CgroupReading ReadCgroup(const CgroupSource& source = {});
 
 // Core-seconds (summed over cores) that this group and those above it were held back by their CPU
-// quotas so far; nothing where the kernel does not count it. Differences of it tell how long a phase
-// was throttled.
+// quotas so far; nothing where the kernel does not count it. Differences of it tell how long a
+// phase was throttled.
 std::optional<double> ThrottledSeconds(const CgroupSource& source = {});
 
 }  // namespace flatout

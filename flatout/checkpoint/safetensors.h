@@ -29,8 +29,8 @@ struct TensorFile {
 // Writes atomically: temporary name, fsync, rename. Throws UserError naming path and reason (full
 // disk, no permission) and leaves what was there before.
 void SaveSafetensors(const std::string& path, const TensorFile& file);
-// Reads and checks a file: header, dtypes, offsets, sizes. Throws DataError naming path, byte offset,
-// what was expected and found.
+// Reads and checks a file: header, dtypes, offsets, sizes. Throws DataError naming path, byte
+// offset, what was expected and found.
 TensorFile LoadSafetensors(const std::string& path);
 
 }  // namespace flatout::checkpoint

@@ -413,9 +413,10 @@ std::vector<std::pair<LayerPtr, int>> Model::LayersToAdapt() const {
       return tensor.node == fed_by.node;
     });
     if (input == inputs_.end()) {
-      throw Invalid("layer {}: {} learns mean and variance from the data, so it must take a model "
-                    "input directly; put it first, or give it mean and variance",
-                    node->layer->name(), node->layer->type());
+      throw Invalid(
+          "layer {}: {} learns mean and variance from the data, so it must take a model "
+          "input directly; put it first, or give it mean and variance",
+          node->layer->name(), node->layer->type());
     }
     found.emplace_back(node->layer, static_cast<int>(input - inputs_.begin()));
   }

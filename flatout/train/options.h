@@ -74,7 +74,7 @@ struct TrainOptions {
   int64_t evaluate_every = 1;       // epochs between validations; 0: never
   std::optional<EarlyStopping> early_stopping;
   std::optional<ReduceLrOnPlateau> reduce_lr_on_plateau;
-  bool evaluate_test = true;        // score the test split at the end, where there is one
+  bool evaluate_test = true;  // score the test split at the end, where there is one
 
   template <class V>
   void Visit(V& v) {
@@ -100,8 +100,8 @@ struct TrainOptions {
 };
 
 struct CheckpointOptions {
-  int64_t every_steps = 0;          // save weights that often; 0: at the end of each epoch
-  std::string monitor = "val_loss"; // what best.safetensors is best in
+  int64_t every_steps = 0;           // save weights that often; 0: at the end of each epoch
+  std::string monitor = "val_loss";  // what best.safetensors is best in
   std::string mode = "auto";
 
   template <class V>
@@ -113,9 +113,9 @@ struct CheckpointOptions {
 };
 
 struct WatchOptions {
-  double log_seconds = 10;         // a plain log line that often
-  std::string progress = "auto";   // "bar", "plain", "none"; auto: bar on a terminal
-  bool ceiling = true;             // measure the device alone at the end (at most a second)
+  double log_seconds = 10;        // a plain log line that often
+  std::string progress = "auto";  // "bar", "plain", "none"; auto: bar on a terminal
+  bool ceiling = true;            // measure the device alone at the end (at most a second)
 
   template <class V>
   void Visit(V& v) {

@@ -25,7 +25,8 @@ struct RunConfig {
 };
 
 // Reads a run file and applies assignments ("train.epochs=3") in order. Unknown tables and keys,
-// wrong types and values out of range are UserErrors with file:line:column and the nearest known key.
+// wrong types and values out of range are UserErrors with file:line:column and the nearest known
+// key.
 RunConfig LoadRunConfig(const std::string& path, const std::vector<std::string>& assignments);
 // The same from a tree.
 RunConfig ReadRunConfig(Config tree, std::string name);

@@ -41,7 +41,7 @@ struct Summary {
   std::string device;
   int64_t parameters = 0;
   int64_t peak_resident_bytes = 0;
-  int64_t compiles = 0;       // programs compiled, not taken from the cache
+  int64_t compiles = 0;  // programs compiled, not taken from the cache
   double compile_seconds = 0;
 };
 

@@ -52,23 +52,23 @@ struct StepSpec {
 // that the state is the last good one and the step can be looked into).
 std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimizer& optimizer);
 
-// What the results of a launch mean. Sums add up over launches. For replicas they are already summed,
-// equal on all of them.
+// What the results of a launch mean. Sums add up over launches. For replicas they are already
+// summed, equal on all of them.
 struct ResultLayout {
-  int losses = 0;     // result index: f32[K], mean loss of each step, regularization included
-  int rates = 0;      // f32[K], learning rates used; training only
-  int loss_sum = 0;   // f32 scalar: sum of weighted losses, regularization included
-  int weight_sum = 0; // f32 scalar
+  int losses = 0;      // result index: f32[K], mean loss of each step, regularization included
+  int rates = 0;       // f32[K], learning rates used; training only
+  int loss_sum = 0;    // f32 scalar: sum of weighted losses, regularization included
+  int weight_sum = 0;  // f32 scalar
   // First result and number of results of each metric's Sums.
   std::vector<std::pair<int, int>> metrics;
-  int outputs = 0;      // first model output, [B, ...]; prediction only
+  int outputs = 0;  // first model output, [B, ...]; prediction only
   int num_outputs = 0;
 };
 
 struct Program {
   std::unique_ptr<ir::Graph> graph;
   ResultLayout results;
-  int num_state = 0;     // leading arguments that are state
+  int num_state = 0;      // leading arguments that are state
   double step_flops = 0;  // of one step on one replica, forward and backward, as the graph counts
 };
 
@@ -81,8 +81,8 @@ Program BuildEvaluateProgram(const StepSpec& spec);
 Program BuildPredictProgram(const StepSpec& spec);
 
 // For a step whose loss was not finite: one step without update. Arguments: the variables, the step
-// counter i32, fields [B, ...], weight f32[B]. Results: pred scalars, in the order of `names`: false
-// where the name says what is wrong.
+// counter i32, fields [B, ...], weight f32[B]. Results: pred scalars, in the order of `names`:
+// false where the name says what is wrong.
 struct DiagnosisProgram {
   std::unique_ptr<ir::Graph> graph;
   // "the weight dense/kernel is not finite", "the output of layer dense is not finite", ...

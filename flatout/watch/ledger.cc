@@ -8,8 +8,8 @@ namespace flatout::watch {
 
 std::string_view Name(Cause cause) {
   static constexpr std::array<std::string_view, kNumCauses> kNames = {
-      "start",      "compile",    "input", "copy", "compute", "communication",
-      "checkpoint", "evaluation", "host"};
+      "start",         "compile",    "input",      "copy", "compute",
+      "communication", "checkpoint", "evaluation", "host"};
   return kNames[static_cast<size_t>(cause)];
 }
 
@@ -70,16 +70,15 @@ void Ledger::Reattribute(Cause from, Cause to, double seconds) {
 
 int Ledger::in_flight() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<int>(std::count_if(launches_.begin(), launches_.end(), [](const Launch& launch) {
-    return !launch.completed.has_value();
-  }));
+  return static_cast<int>(
+      std::count_if(launches_.begin(), launches_.end(),
+                    [](const Launch& launch) { return !launch.completed.has_value(); }));
 }
 
 void Ledger::SettleGap(double until, LedgerReport& report, double from) const {
   for (size_t i = 0; i < phases_.size(); ++i) {
     const double begin = std::max(from, phases_[i].begin);
-    const double end =
-        std::min(until, i + 1 < phases_.size() ? phases_[i + 1].begin : until);
+    const double end = std::min(until, i + 1 < phases_.size() ? phases_[i + 1].begin : until);
     if (end > begin) report.seconds[static_cast<size_t>(phases_[i].cause)] += end - begin;
   }
 }
