@@ -32,8 +32,9 @@ std::string Figure(const std::string& name, double value) {
 class Plain : public train::Observer {
  public:
   void OnStart(const RunStart& run) override {
-    Line(fmt::format("run {} on {}: {}, {} parameters, {}, {}, {}", run.name, run.device, run.model,
-                     HumanCount(run.parameters), run.optimizer, run.loss, run.precision));
+    Line(fmt::format("run {} on {}: {}, {} parameters, {} with rate {}, {}, {}", run.name,
+                     run.device, run.model, HumanCount(run.parameters), run.optimizer,
+                     run.learning_rate, run.loss, run.precision));
     Line(fmt::format(
         "data: {} train, {} validation, {} test rows; {} epoch{} of {} steps; global "
         "batch {} = {} device{} x {}; up to {} step{} per launch",

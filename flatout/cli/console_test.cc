@@ -26,6 +26,7 @@ train::RunStart Start() {
   start.rows_per_replica = 32;
   start.train_rows = 55000;
   start.optimizer = "Adam";
+  start.learning_rate = "CosineDecay";
   start.folder = "runs/cnn";
   return start;
 }

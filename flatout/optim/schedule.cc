@@ -17,6 +17,7 @@ class Constant : public Schedule {
   explicit Constant(double rate) : rate_(rate) {}
   Value Rate(Value step) const override { return ir::ScalarLike(step, rate_); }
   bool constant() const override { return true; }
+  std::string ToString() const override { return fmt::format("{}", rate_); }
 
  private:
   double rate_;
@@ -39,6 +40,7 @@ struct ExponentialDecay : Schedule {
     v("staircase", staircase);
   }
   void Check() const { RequirePositive(kType, "decay_steps", decay_steps); }
+  std::string ToString() const override { return std::string(kType); }
   Value Rate(Value step) const override {
     Value periods = step / decay_steps;
     if (staircase) periods = ir::Floor(periods);
@@ -69,6 +71,7 @@ struct PiecewiseConstantDecay : Schedule {
       }
     }
   }
+  std::string ToString() const override { return std::string(kType); }
   Value Rate(Value step) const override {
     Value rate = ir::ScalarLike(step, values[0]);
     for (size_t i = 0; i < boundaries.size(); ++i) {
@@ -93,6 +96,7 @@ struct PolynomialDecay : Schedule {
     v("cycle", cycle);
   }
   void Check() const { RequirePositive(kType, "decay_steps", decay_steps); }
+  std::string ToString() const override { return std::string(kType); }
   Value Rate(Value step) const override {
     Value share;
     if (cycle) {
@@ -120,6 +124,7 @@ struct InverseTimeDecay : Schedule {
     v("staircase", staircase);
   }
   void Check() const { RequirePositive(kType, "decay_steps", decay_steps); }
+  std::string ToString() const override { return std::string(kType); }
   Value Rate(Value step) const override {
     Value periods = step / decay_steps;
     if (staircase) periods = ir::Floor(periods);
@@ -151,6 +156,7 @@ struct CosineDecay : Schedule {
                     warmup_steps);
     }
   }
+  std::string ToString() const override { return std::string(kType); }
   Value Rate(Value step) const override {
     const double peak = warmup_target.value_or(initial_learning_rate);
     const double warmup = warmup_target ? warmup_steps : 0;
@@ -181,6 +187,7 @@ struct CosineDecayRestarts : Schedule {
     RequirePositive(kType, "first_decay_steps", first_decay_steps);
     if (!(t_mul >= 1)) throw Invalid("CosineDecayRestarts: t_mul must be >= 1, found {}", t_mul);
   }
+  std::string ToString() const override { return std::string(kType); }
   Value Rate(Value step) const override {
     const Value share = step / first_decay_steps;
     Value restarts, within;

@@ -18,6 +18,8 @@ class Schedule {
   virtual ir::Value Rate(ir::Value step) const = 0;
   // A rate that never changes by itself: what ReduceLROnPlateau needs, and Adafactor asks.
   virtual bool constant() const { return false; }
+  // "0.001", "CosineDecay": for people.
+  virtual std::string ToString() const = 0;
 };
 
 // A number, or a table {class = "CosineDecay", initial_learning_rate = 0.1, decay_steps = 1000}.

@@ -159,6 +159,7 @@ class Trainer::Fitting {
     info.validation_rows = t_.sources_.validation ? t_.sources_.validation->size() : 0;
     info.test_rows = t_.sources_.test ? t_.sources_.test->size() : 0;
     info.optimizer = t_.optimizer_->type();
+    info.learning_rate = t_.optimizer_->schedule().ToString();
     info.precision = t_.policy_.name;
     info.loss = t_.loss_->name();
     info.steps_per_launch = t_.steps_per_launch_;

@@ -15,7 +15,7 @@ struct RunStart {
   int64_t epochs = 0, steps_per_epoch = 0;
   int64_t global_batch = 0, replicas = 1, rows_per_replica = 0;
   int64_t train_rows = 0, validation_rows = 0, test_rows = 0;
-  double learning_rate = 0;  // of the first step; NaN when only the device knows
+  std::string learning_rate;  // "0.001", "CosineDecay"
   std::string optimizer, precision, loss;
   int64_t steps_per_launch = 1;
   std::string folder;
@@ -25,11 +25,11 @@ struct Progress {
   int64_t epoch = 0, epochs = 0;  // epoch counts from 1
   int64_t step = 0;               // updates in all
   int64_t step_in_epoch = 0, steps_per_epoch = 0;
-  double loss = 0;                // mean over the epoch so far
+  double loss = 0;  // mean over the epoch so far
   std::map<std::string, double> metrics;
   double learning_rate = 0;
-  double samples_per_second = 0;  // since the last log line
-  std::optional<double> full;     // share of device-busy time since the last log line
+  double samples_per_second = 0;        // since the last log line
+  std::optional<double> full;           // share of device-busy time since the last log line
   int64_t resident_bytes = 0;           // of the process on the host; negative: not known
   std::optional<int64_t> device_bytes;  // in use on the first device, where it says
   double epoch_seconds = 0;
