@@ -1,6 +1,6 @@
-// Trains a small convolutional network on Fashion-MNIST, as examples/fashion_mnist/cnn.toml does, from
-// C++. Expected: test accuracy of 0.91 or more after 4 epochs. An argument sets the epochs, a second
-// one limits the records of each split (for a quick look).
+// Trains a small convolutional network on Fashion-MNIST from C++, as
+// examples/fashion_mnist/cnn.toml does. Expected: test accuracy of 0.91 or more after 3 epochs. An
+// argument sets the epochs, a second one limits the records of each split (for a quick look).
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,18 +15,22 @@ int Run(int argc, char** argv) {
 
   const nn::Tensor image = nn::Input({28, 28, 1}, ir::DType::kU8, "image");
   nn::Model model = nn::Model::Sequential(
-      image, {nn::Rescaling({.scale = {1.0 / 255}}),
-              nn::Conv2D({.filters = 32, .kernel_size = {3}, .padding = "same", .activation = "relu"}),
-              nn::Conv2D({.filters = 64, .kernel_size = {3}, .padding = "same", .activation = "relu"}),
-              nn::MaxPooling2D({.pool_size = {2}}), nn::Flatten({}),
-              nn::Dense({.units = 128, .activation = "relu"}), nn::Dense({.units = 10})});
+      image,
+      {nn::Rescaling({.scale = {1.0 / 255}}),
+       nn::Conv2D({.filters = 32, .kernel_size = {3}, .padding = "same", .activation = "relu"}),
+       nn::Conv2D({.filters = 64, .kernel_size = {3}, .padding = "same", .activation = "relu"}),
+       nn::MaxPooling2D({.pool_size = {2}}), nn::Flatten({}),
+       nn::Dense({.units = 128, .activation = "relu"}), nn::Dense({.units = 10})});
   std::printf("%s", model.Summary().c_str());
 
   train::RunConfig config;
-  config.train.epochs = argc > 1 ? std::atoi(argv[1]) : 4;
+  config.train.epochs = argc > 1 ? std::atoi(argv[1]) : 3;
   config.train.global_batch = 64;
   config.train.metrics = {Config(std::string("accuracy"))};
-  config.optimizer = Config(std::string("Adam"));
+  config.optimizer = Config::ParseToml(
+      "class = 'Adam'\nlearning_rate = {class = 'CosineDecay', initial_learning_rate = 0.0015, "
+      "decay_steps = 2580}",
+      "optimizer");
   train::Trainer trainer(config, std::move(model), sources);
   const train::FitResult result = trainer.Fit();
 
