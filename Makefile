@@ -61,7 +61,8 @@ format: deps-dev  ## put all sources into the house's format
 format-check: deps-dev  ## say which sources are not in the house's format
 	@clang-format --dry-run --Werror $(SOURCES)
 
-tidy: deps-dev build  ## clang-tidy over all sources
+tidy: deps-dev  ## clang-tidy over all sources
+	@$(CMAKE) --preset release >/dev/null
 	@printf '%s\n' $(filter %.cc,$(SOURCES)) | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
 
 clean:  ## remove what was built; .deps/ and runs/ stay

@@ -312,7 +312,7 @@ Config Config::Array(std::vector<Config> items) {
 Config Config::Table(std::vector<Entry> entries) {
   Config table;
   table.kind_ = Kind::kTable;
-  for (auto& [key, value] : entries) table.Set(std::move(key), std::move(value));
+  for (Entry& entry : entries) table.Set(std::move(entry.first), std::move(entry.second));
   return table;
 }
 

@@ -31,8 +31,9 @@ struct Initializer {
   bool unit_forget_bias = false;
 
   Initializer() = default;
-  Initializer(const char* keras_name);  // NOLINT: "zeros" reads well in option structs
-  Initializer(std::string_view keras_name);
+  // Not explicit: "zeros" reads well in option structs.
+  Initializer(const char* keras_name);       // NOLINT(google-explicit-constructor)
+  Initializer(std::string_view keras_name);  // NOLINT(google-explicit-constructor)
   static Initializer Constant(double value);
 
   template <class V>

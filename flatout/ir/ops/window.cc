@@ -404,7 +404,8 @@ Value ExtremeGradientOverlapping(Value x, Value y, const Window& window, double 
 
 Value ExtremeGradient(Reduction reduction, Value x, Value y, const Window& window, Value dy) {
   const double pad = Identity(reduction, x.dtype());
-  if (window.base_dilation != Dims(window.size.size(), 1)) {
+  if (std::any_of(window.base_dilation.begin(), window.base_dilation.end(),
+                  [](int64_t dilation) { return dilation != 1; })) {
     // The holes between x's elements hold the identity, and what lands there is dropped.
     const size_t rank = window.size.size();
     Window plain = window;
