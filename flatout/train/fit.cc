@@ -142,8 +142,9 @@ class Trainer::Fitting {
     const data::IteratorState start = reader.Start();
     input_ = std::make_unique<data::DevicePrefetcher>(
         t_.runtime_->shared_client(), t_.runtime_->devices(), std::move(reader), start, options);
-    if (stop_ != nullptr)
+    if (stop_ != nullptr) {
       stop_watch_ = std::jthread([this](const std::stop_token& end) { Watch(end); });
+    }
     t_.CompileTraining();
 
     RunStart info;
