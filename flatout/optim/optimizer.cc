@@ -109,7 +109,8 @@ Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variable
       const Value first = ir::Compare(step, ir::ScalarLike(step, 0), ir::Comparison::kEq);
       const Value momentum = ir::Select(first, ir::Scalar(graph, ir::DType::kF32, 0),
                                         ir::Scalar(graph, ir::DType::kF32, common_.ema_momentum));
-      average = momentum * average + (1.0 - momentum) * update.value;
+      const Value next = momentum * average + (1.0 - momentum) * update.value;
+      average = proceed ? ir::Select(proceed, next, average) : next;
       update.slots.push_back(average);
       if (common_.ema_overwrite_frequency) {
         const Value left =
@@ -119,13 +120,7 @@ Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variable
         guarded = false;
       }
     }
-    if (proceed) {
-      if (!guarded) update.value = ir::Select(proceed, update.value, values[i]);
-      const size_t own = update.slots.size() - (common_.use_ema ? 1 : 0);
-      for (size_t s = update.slots_guarded ? own : 0; s < update.slots.size(); ++s) {
-        update.slots[s] = ir::Select(proceed, update.slots[s], slots[i][s]);
-      }
-    }
+    if (proceed && !guarded) update.value = ir::Select(proceed, update.value, values[i]);
     result.values.push_back(update.value);
     result.slots.push_back(std::move(update.slots));
   }
@@ -239,8 +234,7 @@ struct SgdOptions {
       return;
     }
     const Value scaled = u.gradient * u.rate;
-    const Value m = u.Keep(u.slots[0] * momentum - scaled, u.slots[0]);
-    u.slots[0] = m;
+    const Value m = u.SetSlot(0, u.slots[0] * momentum - scaled);
     u.value = nesterov ? u.value + m * momentum - scaled : u.value + m;
   }
 };
@@ -275,11 +269,9 @@ struct AdamOptions {
   template <class Update>
   void Step(Update& u) const {
     const Value alpha = u.rate * ir::Sqrt(1.0 - PowT(u.t, beta_2)) / (1.0 - PowT(u.t, beta_1));
-    const Value m = u.Keep(Toward(u.slots[0], u.gradient, 1 - beta_1), u.slots[0]);
-    Value v = u.Keep(Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2), u.slots[1]);
-    u.slots[0] = m;
-    u.slots[1] = v;
-    if (amsgrad) u.slots[2] = v = u.Keep(ir::Max(u.slots[2], v), u.slots[2]);
+    const Value m = u.SetSlot(0, Toward(u.slots[0], u.gradient, 1 - beta_1));
+    Value v = u.SetSlot(1, Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2));
+    if (amsgrad) v = u.SetSlot(2, ir::Max(u.slots[2], v));
     u.value = u.value - (m * alpha) / (ir::Sqrt(v) + epsilon);
   }
 };
@@ -312,9 +304,8 @@ struct AdamaxOptions {
   }
   template <class Update>
   void Step(Update& u) const {
-    const Value m = Toward(u.slots[0], u.gradient, 1 - beta_1);
-    const Value norm = ir::Max(u.slots[1] * beta_2, ir::Abs(u.gradient));
-    u.slots = {m, norm};
+    const Value m = u.SetSlot(0, Toward(u.slots[0], u.gradient, 1 - beta_1));
+    const Value norm = u.SetSlot(1, ir::Max(u.slots[1] * beta_2, ir::Abs(u.gradient)));
     u.value = u.value - u.rate * m / ((1.0 - PowT(u.t, beta_1)) * (norm + epsilon));
   }
 };
@@ -346,13 +337,12 @@ struct NadamOptions {
   void Step(Update& u) const {
     const Value now = beta_1 * (1.0 - 0.5 * PowT(u.t, 0.96));
     const Value next = beta_1 * (1.0 - 0.5 * PowT(u.t + 1.0, 0.96));
-    const Value product = u.slots[2] * now;
-    const Value m = Toward(u.slots[0], u.gradient, 1 - beta_1);
-    const Value v = Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2);
+    const Value product = u.SetSlot(2, u.slots[2] * now);
+    const Value m = u.SetSlot(0, Toward(u.slots[0], u.gradient, 1 - beta_1));
+    const Value v = u.SetSlot(1, Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2));
     const Value m_hat =
         next * m / (1.0 - product * next) + (1.0 - now) * u.gradient / (1.0 - product);
     const Value v_hat = v / (1.0 - PowT(u.t, beta_2));
-    u.slots = {m, v, product};
     u.value = u.value - m_hat * u.rate / (ir::Sqrt(v_hat) + epsilon);
   }
 };
@@ -380,9 +370,8 @@ struct LambOptions {
   }
   template <class Update>
   void Step(Update& u) const {
-    const Value m = u.Keep(Toward(u.slots[0], u.gradient, 1 - beta_1), u.slots[0]);
-    const Value v = u.Keep(Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2), u.slots[1]);
-    u.slots = {m, v};
+    const Value m = u.SetSlot(0, Toward(u.slots[0], u.gradient, 1 - beta_1));
+    const Value v = u.SetSlot(1, Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2));
     const Value direction =
         (m / (1.0 - PowT(u.t, beta_1))) / (ir::Sqrt(v / (1.0 - PowT(u.t, beta_2))) + epsilon);
     const Value weight_norm = ir::Sqrt(SumOfSquares(u.value));
@@ -418,7 +407,7 @@ struct LionOptions {
   void Step(Update& u) const {
     const Value m = u.slots[0];
     u.value = u.value - u.rate * ir::Sign(m * beta_1 + u.gradient * (1 - beta_1));
-    u.slots[0] = m * beta_2 + u.gradient * (1 - beta_2);
+    u.SetSlot(0, m * beta_2 + u.gradient * (1 - beta_2));
   }
 };
 
@@ -453,19 +442,18 @@ struct RmspropOptions {
   template <class Update>
   void Step(Update& u) const {
     size_t next = 0;
-    const Value velocity = u.slots[next] * rho + ir::Square(u.gradient) * (1 - rho);
-    u.slots[next++] = velocity;
+    const Value velocity =
+        u.SetSlot(next, u.slots[next] * rho + ir::Square(u.gradient) * (1 - rho));
+    ++next;
     const size_t momentum_slot = momentum > 0 ? next++ : 0;
     Value denominator = velocity + epsilon;
     if (centered) {
-      const Value mean = u.slots[next] * rho + u.gradient * (1 - rho);
-      u.slots[next] = mean;
+      const Value mean = u.SetSlot(next, u.slots[next] * rho + u.gradient * (1 - rho));
       denominator = velocity - ir::Square(mean) + epsilon;
     }
     Value change = u.rate * u.gradient * ir::Rsqrt(denominator);
     if (momentum > 0) {
-      change = u.slots[momentum_slot] * momentum + change;
-      u.slots[momentum_slot] = change;
+      change = u.SetSlot(momentum_slot, u.slots[momentum_slot] * momentum + change);
     }
     u.value = u.value - change;
   }
@@ -498,14 +486,14 @@ struct AdagradOptions {
     if (const auto touched = TouchedRows(u);
         touched && u.value.dim(0) >= kTableRowsPerRow * touched->indices.shape().size()) {
       const ir::ScatteredRows rows = SumDuplicates(*touched, u.value.dim(0));
+      // The rows themselves stand still where `proceed` is false: see TouchedRows.
       u.slots[0] = ir::ScatterAdd(u.slots[0], rows.indices, ir::Square(rows.updates));
       const Value accumulator = ir::Take(u.slots[0], rows.indices, 0);
       u.value = ir::ScatterAdd(u.value, rows.indices, -step(rows.updates, accumulator));
-      u.guarded = u.slots_guarded = true;
+      u.guarded = true;
       return;
     }
-    u.slots[0] = u.Keep(u.slots[0] + ir::Square(u.gradient), u.slots[0]);
-    u.value = u.value - step(u.gradient, u.slots[0]);
+    u.value = u.value - step(u.gradient, u.SetSlot(0, u.slots[0] + ir::Square(u.gradient)));
   }
 };
 
@@ -553,7 +541,8 @@ struct FtrlOptions {
         scaled / u.rate + 2.0 * (l2_regularization_strength + beta / (2.0 * u.rate));
     const Value clipped =
         ir::Min(ir::Max(linear, -l1_regularization_strength), l1_regularization_strength);
-    u.slots = {accumulator, linear};
+    u.SetSlot(0, accumulator);
+    u.SetSlot(1, linear);
     u.value = (clipped - linear) / quadratic;
   }
 };
@@ -580,9 +569,9 @@ struct AdadeltaOptions {
   template <class Update>
   void Step(Update& u) const {
     const auto rms = [&](Value x) { return ir::Sqrt(x + epsilon); };
-    const Value grads = u.slots[0] * rho + ir::Square(u.gradient) * (1 - rho);
+    const Value grads = u.SetSlot(0, u.slots[0] * rho + ir::Square(u.gradient) * (1 - rho));
     const Value delta = -(rms(u.slots[1]) * u.gradient / rms(grads));
-    u.slots = {grads, u.slots[1] * rho + ir::Square(delta) * (1 - rho)};
+    u.SetSlot(1, u.slots[1] * rho + ir::Square(delta) * (1 - rho));
     u.value = u.value + u.rate * delta;
   }
 };
@@ -631,12 +620,11 @@ struct AdafactorOptions {
     const auto mix = [&](Value old, Value now) { return beta * old + (1.0 - beta) * now; };
     Value velocity;
     if (u.value.rank() >= 2) {
-      const Value r = mix(u.slots[0], ir::ReduceMean(squares, {-1}));
-      const Value c = mix(u.slots[1], ir::ReduceMean(squares, {-2}));
-      u.slots = {r, c};
+      const Value r = u.SetSlot(0, mix(u.slots[0], ir::ReduceMean(squares, {-1})));
+      const Value c = u.SetSlot(1, mix(u.slots[1], ir::ReduceMean(squares, {-2})));
       velocity = ir::ExpandDims(r / ir::ReduceMean(r, {-1}, true), -1) * ir::ExpandDims(c, -2);
     } else {
-      velocity = u.slots[0] = mix(u.slots[0], squares);
+      velocity = u.SetSlot(0, mix(u.slots[0], squares));
     }
     const Value scaled = u.gradient * ir::Rsqrt(velocity);
     u.value = u.value - alpha * (scaled / ir::Max(rms(scaled) / clip_threshold, 1.0));

@@ -83,23 +83,23 @@ class Optimizer {
  protected:
   struct Update {
     ir::Value value, gradient;     // gradient in the variable's shape, float32
-    std::vector<ir::Value> slots;  // in: old, out: new
+    std::vector<ir::Value> slots;  // in: old, out: new; changed by SetSlot
     ir::Value rate;                // f32 scalar
     ir::Value t;                   // f32 scalar: number of this update, from 1
     ir::Value proceed;             // pred scalar or none
     bool guarded = false;          // out: Step has seen to `proceed` itself
-    bool slots_guarded = false;    // out: and for the slots (all of them through Keep)
 
-    // The new value of a slot under `proceed`. Steps that go on with the kept value leave the
-    // compiler one reader of the old one, which it can then overwrite in place; reading the
-    // unguarded value makes it compute that twice, from a copy of the old.
-    ir::Value Keep(ir::Value next, ir::Value old) {
-      slots_guarded = true;
-      return proceed ? ir::Select(proceed, next, old) : next;
+    // Makes `next` the new value of slot i, but for the old one where `proceed` is false, and
+    // returns what it became. Steps that go on with that leave the compiler one reader of the old
+    // value, which it can then overwrite in place; reading the unguarded value makes it compute
+    // that twice, from a copy of the old.
+    ir::Value SetSlot(size_t i, ir::Value next) {
+      slots[i] = proceed ? ir::Select(proceed, next, slots[i]) : next;
+      return slots[i];
     }
   };
   virtual std::vector<Slot> OwnSlots(const nn::Variable& variable) const = 0;
-  // Replaces update.value and update.slots.
+  // Replaces update.value; sets every slot.
   virtual void Step(Update& update) const = 0;
 
  private:
