@@ -580,7 +580,7 @@ FieldReader::FieldReader(const Config& table, std::string what)
 }
 
 const Config* FieldReader::Take(std::string_view name) {
-  known_.emplace_back(name);
+  if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.emplace_back(name);
   return table_.Find(name);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -81,7 +82,8 @@ int Main(int argc, char** argv) {
     app.parse(argc, argv);
     if (!log_level.empty()) SetLogLevel(ParseLogLevel(log_level));
     const int code = run();
-    if (std::fflush(stdout) != 0) {
+    // A reader that went away (| head) has seen what it wanted.
+    if (std::fflush(stdout) != 0 && errno != EPIPE) {
       PrintError("standard output could not be written");
       return kExitUsage;
     }

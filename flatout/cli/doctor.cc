@@ -70,6 +70,10 @@ void CheckCache() {
     Optional("compile cache: no home folder; set FLATOUT_CACHE to keep compiled programs");
     return;
   }
+  if (folder == "off") {
+    Optional("compile cache: switched off by FLATOUT_CACHE=off; every run compiles anew");
+    return;
+  }
   try {
     MakeDirs(folder);
     const std::string probe = folder + "/doctor-probe";

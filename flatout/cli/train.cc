@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "flatout/base/error.h"
+#include "flatout/base/file.h"
 #include "flatout/base/text.h"
 #include "flatout/cli/command.h"
 #include "flatout/cli/console.h"
@@ -23,7 +24,8 @@ struct Options {
 void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
                  const train::RunFolder& folder) {
   if (result.test) {
-    std::string line = fmt::format("test on {} rows:", HumanCount(result.test->rows));
+    std::string line =
+        fmt::format("test on {} rows (last weights):", HumanCount(result.test->rows));
     for (const auto& [name, value] : result.test->All()) {
       line += fmt::format(" {} {:.4f}", name, value);
     }
@@ -39,8 +41,9 @@ void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
   }
   std::printf("\nIs the device running full?\n");
   for (const std::string& line : result.verdict.lines) std::printf("  %s\n", line.c_str());
-  std::printf("kept in %s: run.toml, metrics.jsonl, summary.json, weights.safetensors\n",
-              folder.path().c_str());
+  std::printf("kept in %s: run.toml, metrics.jsonl, summary.json, weights.safetensors%s\n",
+              folder.path().c_str(),
+              FileExists(folder.File("best.safetensors")) ? ", best.safetensors" : "");
 }
 
 int Train(const Options& options) {

@@ -51,6 +51,9 @@ class Layer {
   // Values.
   virtual std::vector<ir::Value> Call(Context& ctx, std::span<const ir::Value> inputs) const = 0;
 
+  // Integer inputs must lie in [0, index_bound()); 0: no such limit. Compilers clamp what is
+  // outside.
+  virtual int64_t index_bound() const { return 0; }
   // How many inputs it takes: exactly one by default; merging layers take several.
   virtual int64_t min_inputs() const { return 1; }
   virtual int64_t max_inputs() const { return 1; }

@@ -403,6 +403,18 @@ int64_t Model::trainable_parameters() const {
   return total;
 }
 
+LayerPtr Model::IndexedBy(int input) const {
+  LayerPtr tightest;
+  for (const auto& node : order_) {
+    if (node->layer == nullptr || node->layer->index_bound() == 0) continue;
+    for (const Tensor& fed_by : node->inputs) {
+      if (fed_by.node != inputs_[input].node) continue;
+      if (!tightest || node->layer->index_bound() < tightest->index_bound()) tightest = node->layer;
+    }
+  }
+  return tightest;
+}
+
 std::vector<std::pair<LayerPtr, int>> Model::LayersToAdapt() const {
   std::vector<std::pair<LayerPtr, int>> found;
   for (const auto& node : order_) {

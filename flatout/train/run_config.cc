@@ -42,6 +42,11 @@ void CheckTrain(const Config& table, const TrainOptions& options) {
   }
   if (const Config* precision = table.Find("precision")) {
     WithContext(precision->place().ToString(), [&] { nn::Policy::Named(options.precision); });
+    if (options.precision.ends_with("float16") && !options.precision.ends_with("bfloat16")) {
+      throw precision->Complain(
+          "float16 trains only with loss scaling, which there is none of yet; use "
+          "\"mixed_bfloat16\"");
+    }
   }
 }
 

@@ -46,6 +46,7 @@ TEST(RunConfigTest, ValuesOutOfRangeHaveTheirPlace) {
   EXPECT_THAT(message("devices = [1]"), HasSubstr("run.toml:5"));
   EXPECT_THAT(message("steps_per_launch = 0"), HasSubstr("\"auto\""));
   EXPECT_THAT(message("precision = \"float8\""), HasSubstr("float8"));
+  EXPECT_THAT(message("precision = \"mixed_float16\""), HasSubstr("mixed_bfloat16"));
   EXPECT_THAT(message("epoch = 3"), HasSubstr("did you mean \"epochs\"?"));
   EXPECT_THAT(message("epochs = \"3\""), HasSubstr("expected an integer"));
   EXPECT_THAT(message("early_stopping = {patience = -1}"), HasSubstr("patience"));

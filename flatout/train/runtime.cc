@@ -35,9 +35,9 @@ Runtime::Runtime(const TrainOptions& options) {
                     all ? "all" : std::to_string(wanted)));
   }
   xla::ClientOptions client_options;
-  const bool cpu = plugin_->name().starts_with("cpu");
-  if (cpu) {
-    // Logical CPU devices are made to order; "all" is one per usable core.
+  if (!plugin_->name().starts_with("cuda")) {
+    // Logical CPU devices are made to order; "all" is one per usable core. A plugin under another
+    // name may be for CPU too; one that is not has the devices it has.
     const int64_t count = all ? std::max<int64_t>(1, static_cast<int64_t>(ReadCgroup().cpu.usable))
                               : std::max(wanted, ordinal.value_or(0) + 1);
     if (count > kMostCpuDevices) {

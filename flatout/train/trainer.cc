@@ -89,6 +89,7 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
   }
   rows_ = batch / replicas;
   ChooseFields();
+  CheckIndices();
   CheckTarget();
   steps_per_launch_ = ChooseStepsPerLaunch();
   layout_ = StateLayout(model_, *optimizer_);
@@ -130,6 +131,18 @@ void Trainer::ChooseFields() {
       throw Invalid("model input {} is {}, the data's field \"{}\" is {}", i, wanted.ToString(),
                     field.name, field.shape.ToString());
     }
+  }
+}
+
+void Trainer::CheckIndices() const {
+  for (size_t i = 0; i < input_fields_.size(); ++i) {
+    const data::Field& field = fields_[input_fields_[i]];
+    const nn::LayerPtr layer = model_.IndexedBy(static_cast<int>(i));
+    if (field.bound == 0 || !layer || field.bound <= layer->index_bound()) continue;
+    throw Invalid(
+        "the data's field \"{}\" holds indices from 0 to {}, but layer {} has only {} rows; "
+        "give it {}",
+        field.name, field.bound - 1, layer->name(), layer->index_bound(), field.bound);
   }
 }
 

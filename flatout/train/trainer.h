@@ -85,6 +85,8 @@ class Trainer {
   class Fitting;
 
   void ChooseFields();
+  // What integer fields may hold must fit the layers that take them, and the outputs.
+  void CheckIndices() const;
   void CheckTarget() const;
   // Lets Normalization layers see the training split.
   void AdaptLayers();

@@ -1176,5 +1176,26 @@ TEST(TrainerTest, ClassesThatTheOutputsLackAreSaidBeforeTraining) {
       AllOf(HasSubstr("\"y\""), HasSubstr("10 classes (0 to 9)"), HasSubstr("10 units")));
 }
 
+TEST(TrainerTest, IndicesThatATableLacksAreSaidBeforeTraining) {
+  // XLA would clamp them, and train a wrong model without a word.
+  std::vector<int32_t> ids(20);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i);
+  data::Array x = data::MakeArray("ids", Shape(DType::kI32, {1}), ids);
+  x.field.bound = 20;
+  const auto source = std::make_shared<data::ArraysSource>(
+      "rows", std::vector<data::Array>{
+                  x, data::MakeArray("y", Shape::Scalar(DType::kI32), MakeRows(20).y)});
+  const auto model = [](int64_t rows) {
+    return nn::Model::Sequential(nn::Input({1}, DType::kI32, "ids"),
+                                 {nn::Embedding({.input_dim = rows, .output_dim = 2}),
+                                  nn::Flatten({}), nn::Dense({.units = kClasses})});
+  };
+  EXPECT_THAT(
+      MessageOf([&] { Trainer trainer(Options(""), model(19), {.train = source}, Devices(1)); }),
+      AllOf(HasSubstr("\"ids\""), HasSubstr("0 to 19"), HasSubstr("layer embedding"),
+            HasSubstr("19 rows"), HasSubstr("give it 20")));
+  Trainer fits(Options(""), model(20), {.train = source}, Devices(1));
+}
+
 }  // namespace
 }  // namespace flatout::train

@@ -23,6 +23,13 @@ std::string Flops(double flops) {
   return fmt::format("{:.1f} GFLOP/s", flops / 1e9);
 }
 
+std::string Milliseconds(double seconds) {
+  const double ms = seconds * 1e3;
+  return ms < 10     ? fmt::format("{:.2f} ms", ms)
+         : ms < 1000 ? fmt::format("{:.1f} ms", ms)
+                     : fmt::format("{:.2f} s", seconds);
+}
+
 struct Loss {
   Cause cause;
   double share;
@@ -83,14 +90,16 @@ Verdict Judge(const RunFacts& facts) {
       verdict.advice = "raise train.global_batch, so that each step computes more per exchange";
       break;
     case Cause::kCheckpoint:
-      verdict.advice = "save less often: set checkpoint.every_steps higher (0 is once an epoch)";
+      verdict.advice =
+          "save less often: a higher checkpoint.every_steps, or longer epochs where it is 0 (once "
+          "an "
+          "epoch)";
       break;
     case Cause::kHost:
-      verdict.advice =
-          facts.launches > 0 && facts.steps / std::max<int64_t>(facts.launches, 1) < 64
-              ? fmt::format("raise train.steps_per_launch (now {}; {:.2f} ms per step)",
-                            facts.steps_per_launch, per_step * 1e3)
-              : std::string("log less often: raise watch.log_seconds");
+      verdict.advice = facts.launches > 0 && facts.steps / std::max<int64_t>(facts.launches, 1) < 64
+                           ? fmt::format("raise train.steps_per_launch (now {}; {} per step)",
+                                         facts.steps_per_launch, Milliseconds(per_step))
+                           : std::string("log less often: raise watch.log_seconds");
       break;
     default:
       if (facts.device_is_cpu) {
@@ -106,10 +115,12 @@ Verdict Judge(const RunFacts& facts) {
   lines.push_back(fmt::format("full: {} of the training time the device ran steps ({} of {})",
                               Percent(*verdict.full), HumanDuration(ledger.of(Cause::kCompute)),
                               HumanDuration(training)));
-  std::string speed = fmt::format("speed: {} samples/s, {:.3g} ms per step",
+  std::string speed = fmt::format("speed: {} samples/s, {} per step",
                                   HumanCount(std::llround(*verdict.samples_per_second)),
-                                  training / static_cast<double>(facts.steps) * 1e3);
-  if (facts.ceiling_samples_per_second) {
+                                  Milliseconds(training / static_cast<double>(facts.steps)));
+  // Below what was achieved it is no ceiling: something else took the machine meanwhile.
+  if (facts.ceiling_samples_per_second &&
+      *facts.ceiling_samples_per_second >= *verdict.samples_per_second) {
     speed += fmt::format("; the device alone, fed from memory, does {} samples/s",
                          HumanCount(std::llround(*facts.ceiling_samples_per_second)));
   }

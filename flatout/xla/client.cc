@@ -238,8 +238,7 @@ std::shared_ptr<Client> Client::Create(std::shared_ptr<Plugin> plugin,
   if (error != nullptr) {
     const PluginError said = TakeError(api, error);
     // Plugins for other devices know nothing of cpu_device_count, and need not.
-    const bool foreign = !cuda && options.cpu_device_count == 1 &&
-                         said.message.find("cpu_device_count") != std::string::npos;
+    const bool foreign = !cuda && said.message.find("cpu_device_count") != std::string::npos;
     if (!foreign) std::rethrow_exception(Translate(said, doing));
     args->num_options = 0;
     FLATOUT_CALL(api, PJRT_Client_Create, args, doing);
@@ -420,9 +419,11 @@ bool Event::IsReady() const {
 
 namespace {
 
-// What a plugin's callback finds at its user_arg.
+// What a plugin's callback finds at its user_arg. It does not keep the client: letting go of the
+// last hold on it here would destroy the client on one of its own threads, which then waits for
+// itself. The client's end waits for its callbacks instead.
 struct Waiter {
-  std::shared_ptr<ClientState> client;
+  const PJRT_Api* api;  // plugins are never unloaded
   std::function<void(std::exception_ptr)> callback;
 };
 
@@ -430,7 +431,7 @@ void Wake(PJRT_Error* error, void* argument) {
   const std::unique_ptr<Waiter> waiter(static_cast<Waiter*>(argument));
   std::exception_ptr failure;
   if (error != nullptr) {
-    failure = Translate(TakeError(waiter->client->api, error), "running on the device");
+    failure = Translate(TakeError(waiter->api, error), "running on the device");
   }
   waiter->callback(failure);
 }
@@ -443,7 +444,7 @@ void Event::OnDone(std::function<void(std::exception_ptr)> callback) const {
     return;
   }
   const PJRT_Api* api = client_->api;
-  auto waiter = std::make_unique<Waiter>(Waiter{client_, std::move(callback)});
+  auto waiter = std::make_unique<Waiter>(Waiter{api, std::move(callback)});
   if (!FLATOUT_HAS(api, PJRT_Event_OnReady)) ThrowLacks(api, "PJRT_Event_OnReady");
   FLATOUT_ARGS(PJRT_Event_OnReady, args);
   args->event = raw_;

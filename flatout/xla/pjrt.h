@@ -133,7 +133,7 @@ struct MemoryOptions {
 };
 
 struct ClientOptions {
-  int cpu_device_count = 1;              // logical devices of a CPU client
+  int cpu_device_count = 1;              // logical devices of a CPU client; others ignore it
   MemoryOptions memory;                  // GPU
   std::vector<int64_t> visible_devices;  // GPU ordinals; empty: all
   // Launches of a program over several devices that may be in flight at once on a CPU client; more
@@ -181,7 +181,9 @@ class Event {
   // Never waits. True also when what ran failed.
   bool IsReady() const;
   // Calls `callback` once, on a thread of the plugin or (if over already) on this one. It must not
-  // throw, block or call Await. The Event itself may be destroyed before that.
+  // throw, block or call Await, and must not hold what may be the last of a Client, Buffer,
+  // Executable or Event: a client cannot end on a thread of its own. The Event itself may be
+  // destroyed before that; the client's end waits for callbacks.
   void OnReady(std::function<void()> callback) const;
   // The same, told whether it failed: nullptr, or the translated error.
   void OnDone(std::function<void(std::exception_ptr)> callback) const;

@@ -7,7 +7,9 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <future>
 #include <numeric>
 #include <thread>
 
@@ -590,6 +592,39 @@ TEST_P(PjrtTest, ThreadsShareAProgram) {
   }
   threads.clear();
   EXPECT_EQ(wrong, 0);
+}
+
+// A client that callbacks kept alive would end on one of its own threads, waiting for itself.
+TEST_P(PjrtTest, AClientsEndWaitsForItsCallbacks) {
+  std::promise<void> begun, go_on;
+  std::atomic<bool> over = false;
+  std::jthread helper;
+  {
+    auto client = MakeClient();
+    const Shape shape(DType::kF32, {1024, 1024});
+    auto program = client->Compile(R"(module @square {
+  func.func @main(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+    %0 = "stablehlo.dot_general"(%x, %x) {dot_dimension_numbers =
+      #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}
+      : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+    "func.return"(%0) : (tensor<1024x1024xf32>) -> ()
+  }
+})",
+                                   {});
+    Buffer x = client->FromVector(std::vector<float>(1024 * 1024, 1.0f), shape);
+    const Execution run = program->Execute({&x});
+    helper = std::jthread([&] {
+      begun.get_future().wait();
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));  // while the client ends
+      go_on.set_value();
+    });
+    run.done[0].OnReady([&] {
+      begun.set_value();
+      go_on.get_future().wait();
+      over = true;
+    });
+  }
+  EXPECT_TRUE(over);
 }
 
 // The wire format, byte by byte, for one small set of options.

@@ -56,6 +56,7 @@ class EmbeddingLayer : public Layer {
         options_(std::move(options)),
         reversible_(reversible) {}
 
+  int64_t index_bound() const override { return options_.input_dim; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Dims dims = {options_.input_dim, options_.output_dim};
     if (reversible_ && ir::IsFloat(inputs[0].dtype())) {
@@ -88,6 +89,9 @@ class EmbeddingCollectionLayer : public Layer {
   explicit EmbeddingCollectionLayer(EmbeddingCollectionOptions options)
       : Layer(EmbeddingCollectionOptions::kType, options.common), options_(std::move(options)) {}
 
+  int64_t index_bound() const override {
+    return *std::min_element(options_.input_dim.begin(), options_.input_dim.end());
+  }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value ids = Ids(*this, inputs[0]);
     CheckRank(*this, ids, 2);
