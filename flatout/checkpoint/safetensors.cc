@@ -167,7 +167,9 @@ TensorFile LoadSafetensors(const std::string& path) {
   const std::string_view data = std::string_view(content).substr(kLengthBytes + length);
   TensorFile file;
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
-  for (const auto& [name, entry] : header.items()) {
+  for (const auto& item : header.items()) {
+    const std::string& name = item.key();
+    const nlohmann::json& entry = item.value();
     if (name == "__metadata__") {
       for (const auto& [key, value] : entry.items()) {
         if (!value.is_string()) {

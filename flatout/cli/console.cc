@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "flatout/base/log.h"
 #include "flatout/base/text.h"
@@ -160,7 +162,9 @@ class Bar : public Plain {
 
 std::unique_ptr<train::Observer> MakeConsole(const std::string& mode) {
   if (mode == "none") return std::make_unique<train::Observer>();
-  if (mode == "bar" || (mode == "auto" && isatty(STDOUT_FILENO) != 0)) {
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  if (mode == "bar" || (mode == "auto" && isatty(STDOUT_FILENO) != 0 && !dumb)) {
     return std::make_unique<Bar>();
   }
   return std::make_unique<Plain>();

@@ -14,6 +14,12 @@ nn::Model MakeModel(const train::RunConfig& config, const std::vector<data::Fiel
   std::vector<std::string> names;
   std::vector<ir::Shape> shapes;
   const std::string target = config.train.target.empty() ? fields.back().name : config.train.target;
+  std::vector<std::string> all;
+  for (const data::Field& field : fields) all.push_back(field.name);
+  if (std::find(all.begin(), all.end(), target) == all.end()) {
+    throw Invalid("train.target names \"{}\", but the data has {}{}", target,
+                  data::DescribeFields(fields), DidYouMean(target, all));
+  }
   const auto add = [&](const data::Field& field) {
     names.push_back(field.name);
     shapes.push_back(field.shape);

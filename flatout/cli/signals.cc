@@ -33,6 +33,7 @@ const std::atomic<bool>* StopFlag() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);  // the terminal or connection went away
   return &stop;
 }
 

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM: the first asks the run to stop and keep what was learned, the second ends the
+// Ctrl-C, SIGTERM and SIGHUP: the first asks the run to stop and keep what was learned, the second ends the
 // process at once.
 #pragma once
 

@@ -53,8 +53,9 @@ int Train(const Options& options) {
   train::RunFolder folder(
       options.run_dir.empty() ? train::RunFolder::NewPath(config.name) : options.run_dir,
       options.overwrite);
-  const auto console = MakeConsole(config.watch.progress);
+  auto console = MakeConsole(config.watch.progress);
   const train::FitResult result = session.trainer->Fit(&folder, console.get(), StopFlag());
+  console.reset();  // leaves a clean line behind
   PrintResult(result, session.sources.test, folder);
   return result.stopped ? kExitPreempted : kExitDone;
 }

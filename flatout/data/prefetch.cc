@@ -115,7 +115,7 @@ struct Prefetcher::State : TransferLog, std::enable_shared_from_this<Prefetcher:
 
   const LaunchReader reader;
   const PrefetchOptions options;
-  const Upload upload;
+  Upload upload;  // empty once the workers have ended
   const std::shared_ptr<Pool> pool = std::make_shared<Pool>();
 
   std::mutex mutex;
@@ -197,6 +197,9 @@ void Prefetcher::Stop() {
       if (thread.joinable()) thread.join();
     }
     state.threads.clear();
+    // It may hold a client, which must not live on in what transfers still hold of this: the last
+    // of them ends on one of the client's own threads.
+    state.upload = nullptr;
   }
   // Outside the locks: letting launches go runs code of the device.
   std::map<int64_t, State::Made> dropped;

@@ -183,6 +183,25 @@ TEST(Prefetcher, UploadErrorReachesTheConsumer) {
   EXPECT_EQ(late.stats().transfer, 1.5);
 }
 
+// A transfer may be over late, on a thread of the very device that `upload` holds.
+TEST(Prefetcher, TransfersUnderWayDoNotHoldTheDevice) {
+  auto device = std::make_shared<int>();
+  const std::weak_ptr<int> alive = device;
+  std::shared_ptr<Prefetcher::TransferLog> under_way;
+  {
+    LaunchReader reader = Reader(std::make_shared<GatedSource>(100), {.rows = 4});
+    Prefetcher prefetcher(reader, reader.Start(), {.depth = 1},
+                          [&, device = std::move(device)](auto host, const auto& log) {
+                            if (!under_way) under_way = log;
+                            return std::static_pointer_cast<void>(host);
+                          });
+    ASSERT_TRUE(prefetcher.Next());
+    EXPECT_FALSE(alive.expired());
+  }
+  EXPECT_TRUE(alive.expired());
+  under_way->Add(1);
+}
+
 TEST(Prefetcher, StopWhileTheConsumerWaits) {
   auto source = std::make_shared<GatedSource>(100);
   source->Open(false);

@@ -42,12 +42,17 @@ std::vector<NamedText> LoadTexts(const TextOptions& options) {
       continue;
     }
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(path)) {
+    std::error_code error;
+    for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+         entry.increment(error)) {
       // Links are other names of files that are there already.
-      if (entry.is_regular_file() && !entry.is_symlink() && entry.file_size() > 0) {
-        names.push_back(entry.path().string());
+      std::error_code unreadable;
+      if (entry->is_regular_file(unreadable) && !entry->is_symlink(unreadable) &&
+          entry->file_size(unreadable) > 0) {
+        names.push_back(entry->path().string());
       }
     }
+    if (error) throw BadData("cannot read the folder {}: {}", path, error.message());
     std::sort(names.begin(), names.end());
     size_t before = texts.size();
     for (const std::string& name : names) {

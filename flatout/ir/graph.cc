@@ -197,12 +197,31 @@ const Literal& Attributes::Data(std::string_view name) const {
   return *Get<std::shared_ptr<const Literal>>(*this, name);
 }
 
+namespace {
+
+// Larger tensors than that are a slip in a run file, and bytes of smaller ones do not overflow.
+constexpr double kMostElements = 1e17;
+
+void CheckSize(const Shape& shape) {
+  double size = 1;
+  for (int64_t dim : shape.dims) {
+    if (dim < 0) throw Invalid("{} would have a negative dimension", shape.ToString());
+    size *= static_cast<double>(dim);
+  }
+  if (size > kMostElements) {
+    throw Invalid("{} would be too large: {:.3g} elements", shape.ToString(), size);
+  }
+}
+
+}  // namespace
+
 Graph::Graph(std::string name)
     : name_(std::move(name)), scope_(std::make_shared<const std::string>()) {}
 Graph::~Graph() = default;
 
 Value Graph::AddParameter(Shape shape, std::string name) {
   static const OpDef* const op = FindOp("parameter");
+  CheckSize(shape);
   Attributes attrs{{"index", static_cast<int64_t>(parameters_.size())}};
   std::unique_ptr<Node> node(new Node());
   node->op_ = op;
@@ -237,6 +256,7 @@ Node& Graph::AddNode(const OpDef& op, std::vector<Value> inputs, Attributes attr
   }
   try {
     node->shapes_ = op.infer(*node);
+    for (const Shape& shape : node->shapes_) CheckSize(shape);
   } catch (Error& error) {
     error.AddContext(scope_->empty() ? std::string(op.name)
                                      : fmt::format("layer {}: {}", *scope_, op.name));

@@ -690,10 +690,10 @@ std::vector<std::string> OptimizerNames() {
 }
 
 std::unique_ptr<Optimizer> OptimizerFromConfig(const Config& value) {
+  // A table without a class only changes what Adam is given, the optimizer that is used by default.
+  static const Config kDefault(std::string("Adam"));
   const Config* type = value.is_table() ? value.Find("class") : &value;
-  if (type == nullptr) {
-    throw value.Complain("an optimizer needs its class, for example class = \"Adam\"");
-  }
+  if (type == nullptr) type = &kDefault;
   for (const OptimizerDef& def : OptimizerTable()) {
     if (SameName(def.type, type->AsString())) {
       return def.make(value.is_table() ? WithoutKey(value, "class") : Config::Table());

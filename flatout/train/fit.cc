@@ -65,7 +65,7 @@ class Trainer::Fitting {
         folder_(folder),
         observer_(observer != nullptr ? observer : &silent_),
         stop_(stop),
-        totals_(t_.metrics_),
+        totals_(t_.metrics_, t_.metric_names_),
         best_(t_.config_.checkpoint.monitor, t_.config_.checkpoint.mode) {
     if (const auto& early = t_.config_.train.early_stopping) early_.emplace(*early);
     if (const auto& plateau = t_.config_.train.reduce_lr_on_plateau) plateau_.emplace(*plateau);
@@ -112,6 +112,8 @@ class Trainer::Fitting {
     result_.summary.exit_code = error.exit_code();
     FillSummary();
     if (folder_ == nullptr) return;
+    // What was learned before the error is worth keeping, unless that has been done already.
+    if (result_.steps > 0 && !kept_) SaveOrWarn("weights.safetensors");
     try {
       folder_->WriteSummary(result_.summary);
     } catch (const Error& second) {
@@ -128,7 +130,6 @@ class Trainer::Fitting {
     CheckMonitor("checkpoint.monitor", best_.monitor(), /*may_lack=*/true);
     if (early_) CheckMonitor("train.early_stopping", early_->monitor(), false);
     if (plateau_) CheckMonitor("train.reduce_lr_on_plateau", plateau_->monitor(), false);
-    if (folder_ != nullptr) folder_->WriteRunFile(t_.config_.tree);
     // The first launches are read while the programs compile.
     data::LaunchReader reader(dataset, {.steps_per_launch = t_.steps_per_launch_,
                                         .replicas = t_.runtime_->replicas(),
@@ -146,6 +147,8 @@ class Trainer::Fitting {
       stop_watch_ = std::jthread([this](const std::stop_token& end) { Watch(end); });
     }
     t_.CompileTraining();
+    // From here on nothing but training itself can fail: an old run may make room.
+    if (folder_ != nullptr) folder_->Begin(t_.config_.tree);
 
     RunStart info;
     info.name = t_.config_.name;
@@ -266,6 +269,7 @@ class Trainer::Fitting {
     std::string kept;
     if (folder_ != nullptr) {
       SaveOrWarn("weights.safetensors");
+      kept_ = true;
       if (save_error_.empty()) {
         kept = fmt::format(" The weights before that step are kept in {}.",
                            folder_->File("weights.safetensors"));
@@ -409,7 +413,7 @@ class Trainer::Fitting {
       if (t_.config_.checkpoint.every_steps == 0) SaveOrWarn("weights.safetensors");
     }
     result_.last_epoch = end.logs;
-    totals_ = Totals(t_.metrics_);
+    totals_ = Totals(t_.metrics_, t_.metric_names_);
     epoch_steps_ = 0;
     epoch_begin_ = SteadySeconds();
     BeginInterval();
@@ -427,7 +431,7 @@ class Trainer::Fitting {
   // validation split, unless `may_lack` it.
   void CheckMonitor(std::string_view key, const std::string& monitor, bool may_lack) const {
     std::vector<std::string> names = {"loss"};
-    for (const auto& metric : t_.metrics_) names.push_back(metric->name());
+    names.insert(names.end(), t_.metric_names_.begin(), t_.metric_names_.end());
     for (size_t i = 0, trained = names.size(); i < trained; ++i) names.push_back("val_" + names[i]);
     if (std::find(names.begin(), names.end(), monitor) == names.end()) {
       throw Invalid("{}: nothing called \"{}\" is measured{}; there are {}", key, monitor,
@@ -551,6 +555,7 @@ class Trainer::Fitting {
     facts.samples = result_.samples;
     facts.launches = launches_;
     facts.steps_per_launch = t_.steps_per_launch_;
+    facts.steps_per_epoch = steps_per_epoch_;
     facts.input_workers = t_.config_.pipeline.workers;
     facts.cores = ReadCgroup().cpu.usable;
     facts.devices = static_cast<int>(t_.runtime_->replicas());
@@ -602,6 +607,7 @@ class Trainer::Fitting {
   int64_t steps_per_epoch_ = 0, launched_steps_ = 0, epoch_steps_ = 0, launches_ = 0;
   int64_t saved_steps_ = 0;
   std::string save_error_;
+  bool kept_ = false;  // the weights, by whoever threw
   double epoch_begin_ = 0, interval_begin_ = 0, shown_ = 0;
   int64_t interval_rows_ = 0;
   watch::LedgerReport interval_ledger_;

@@ -10,8 +10,9 @@ float ScalarOf(const xla::Buffer& buffer) { return buffer.ToVector<float>().at(0
 
 }  // namespace
 
-Totals::Totals(const std::vector<std::unique_ptr<nn::Metric>>& metrics)
-    : metrics_(&metrics), sums_(metrics.size()) {}
+Totals::Totals(const std::vector<std::unique_ptr<nn::Metric>>& metrics,
+               const std::vector<std::string>& names)
+    : metrics_(&metrics), names_(&names), sums_(metrics.size()) {}
 
 void Totals::Add(const ResultLayout& layout, const std::vector<xla::Buffer>& results, int first) {
   loss_ += ScalarOf(results[layout.loss_sum - first]);
@@ -32,7 +33,7 @@ double Totals::loss() const { return weight_ > 0 ? loss_ / weight_ : std::nan(""
 std::map<std::string, double> Totals::Metrics() const {
   std::map<std::string, double> results;
   for (size_t m = 0; m < metrics_->size(); ++m) {
-    if (!sums_[m].empty()) results[(*metrics_)[m]->name()] = (*metrics_)[m]->Result(sums_[m]);
+    if (!sums_[m].empty()) results[(*names_)[m]] = (*metrics_)[m]->Result(sums_[m]);
   }
   return results;
 }

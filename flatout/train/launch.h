@@ -21,8 +21,9 @@ inline constexpr size_t kLaunchesInFlight = 2;
 // Loss and metric sums of one split or epoch, added up on the host in float64.
 class Totals {
  public:
-  // `metrics` must outlive this.
-  explicit Totals(const std::vector<std::unique_ptr<nn::Metric>>& metrics);
+  // Metrics, and the names they go by; both must outlive this.
+  Totals(const std::vector<std::unique_ptr<nn::Metric>>& metrics,
+         const std::vector<std::string>& names);
 
   // Adds a launch's results; results[0] is the program's result number `first`.
   void Add(const ResultLayout& layout, const std::vector<xla::Buffer>& results, int first);
@@ -32,6 +33,7 @@ class Totals {
 
  private:
   const std::vector<std::unique_ptr<nn::Metric>>* metrics_;
+  const std::vector<std::string>* names_;
   double loss_ = 0, weight_ = 0;
   std::vector<std::vector<std::vector<double>>> sums_;  // [metric][value][element]
 };

@@ -25,7 +25,9 @@ void CheckMode(const Config& table, const std::string& mode) {
   throw entry == nullptr ? table.Complain(message) : entry->Complain(message);
 }
 
-void CheckTrain(const Config& table, const TrainOptions& options) {
+}  // namespace
+
+void CheckTrainOptions(const TrainOptions& options, const Config& table) {
   RequireAtLeast(table, "epochs", options.epochs, 1);
   RequireAtLeast(table, "global_batch", options.global_batch, 1);
   if (options.max_steps) RequireAtLeast(table, "max_steps", *options.max_steps, 1);
@@ -40,15 +42,16 @@ void CheckTrain(const Config& table, const TrainOptions& options) {
     throw launch.Complain(fmt::format("must be a number of steps from 1 on, or \"auto\"; found {}",
                                       launch.Describe()));
   }
-  if (const Config* precision = table.Find("precision")) {
-    WithContext(precision->place().ToString(), [&] { nn::Policy::Named(options.precision); });
-    if (options.precision.ends_with("float16") && !options.precision.ends_with("bfloat16")) {
-      throw precision->Complain(
-          "float16 trains only with loss scaling, which there is none of yet; use "
-          "\"mixed_bfloat16\"");
-    }
+  if (options.precision != "float32" && options.precision != "mixed_bfloat16") {
+    const std::string message = fmt::format(
+        "precision must be \"float32\" or \"mixed_bfloat16\", found \"{}\"{}", options.precision,
+        DidYouMean(options.precision, {"float32", "mixed_bfloat16"}));
+    const Config* entry = table.Find("precision");
+    throw entry != nullptr ? entry->Complain(message) : Invalid("{}", message);
   }
 }
+
+namespace {
 
 Config TableOrEmpty(FieldReader& reader, std::string_view key) {
   const Config* table = reader.Take(key);
@@ -102,7 +105,7 @@ RunConfig ReadRunConfig(Config tree, std::string name) {
   config.data = *data;
   config.pipeline = data::ReadPipelineOptions(config.data);
   ReadOptions(train, "[train]", config.train);
-  CheckTrain(train, config.train);
+  CheckTrainOptions(config.train, train);
   ReadOptions(checkpoint, "[checkpoint]", config.checkpoint);
   RequireAtLeast(checkpoint, "every_steps", config.checkpoint.every_steps, 0);
   CheckMode(checkpoint, config.checkpoint.mode);

@@ -31,6 +31,9 @@ RunConfig LoadRunConfig(const std::string& path, const std::vector<std::string>&
 // The same from a tree.
 RunConfig ReadRunConfig(Config tree, std::string name);
 
+// Throws UserError for values out of range, at their place in `table` where they stand there.
+void CheckTrainOptions(const TrainOptions& options, const Config& table = Config::Table());
+
 // The splits of a data set. train may be absent where a run only evaluates.
 struct Sources {
   data::SourcePtr train, validation, test;

@@ -1,6 +1,7 @@
 #include "flatout/train/run_folder.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,19 +28,29 @@ Json Optional(const std::optional<double>& value) { return value ? Number(*value
 }  // namespace
 
 RunFolder::RunFolder(std::string path, bool overwrite) : path_(std::move(path)) {
-  for (const char* name : kFiles) {
-    if (!FileExists(File(name))) continue;
-    if (!overwrite) {
-      throw UserError(
-          Code::kAlreadyExists,
-          fmt::format("{} holds a run already; choose another --run-dir, or replace that "
-                      "run with --overwrite",
-                      path_));
-    }
-    std::error_code ignored;
-    std::filesystem::remove(File(name), ignored);
-  }
   MakeDirs(path_);
+  // The folder itself is locked. The kernel lets go when the process ends, however it ends. A file
+  // system that cannot lock folders (some network ones) does without.
+  lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(lock_);
+    throw UserError(Code::kAlreadyExists,
+                    fmt::format("another run is writing to {}; wait for it, or choose another "
+                                "--run-dir",
+                                path_));
+  }
+  for (const char* name : kFiles) holds_old_run_ |= FileExists(File(name));
+  if (holds_old_run_ && !overwrite) {
+    if (lock_ >= 0) close(lock_);
+    throw UserError(Code::kAlreadyExists,
+                    fmt::format("{} holds a run already; choose another --run-dir, or replace that "
+                                "run with --overwrite",
+                                path_));
+  }
+}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) close(lock_);
 }
 
 std::string RunFolder::NewPath(const std::string& name) {
@@ -48,7 +59,14 @@ std::string RunFolder::NewPath(const std::string& name) {
   return path;
 }
 
-void RunFolder::WriteRunFile(const Config& tree) {
+void RunFolder::Begin(const Config& tree) {
+  if (holds_old_run_) {
+    for (const char* name : kFiles) {
+      std::error_code ignored;
+      std::filesystem::remove(File(name), ignored);
+    }
+    holds_old_run_ = false;
+  }
   AtomicWriteFile(File("run.toml"), tree.ToToml());
 }
 
@@ -76,6 +94,7 @@ void RunFolder::Log(const std::string& event, const Fields& fields) {
 }
 
 void RunFolder::WriteSummary(const Summary& summary) {
+  if (holds_old_run_) return;
   Json json;
   json["status"] = summary.status;
   if (!summary.error.empty()) json["error"] = summary.error;

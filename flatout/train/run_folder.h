@@ -47,22 +47,30 @@ struct Summary {
 
 class RunFolder {
  public:
-  // Makes the folder. One that already holds a run is refused unless `overwrite`; then the files of
-  // the old run are removed. Throws UserError naming path and reason.
+  // Makes the folder and locks it: while this lives, no other process can write a run there. One
+  // that already holds a run is refused unless `overwrite`; the old run's files stay until Begin.
+  // Throws UserError naming path and reason.
   RunFolder(std::string path, bool overwrite);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
   // A folder under runs/ that does not exist yet: runs/<name>, runs/<name>-2...
   static std::string NewPath(const std::string& name);
 
   const std::string& path() const { return path_; }
   std::string File(const std::string& name) const { return path_ + "/" + name; }
-  void WriteRunFile(const Config& tree);
+  // The run begins: removes what an old run left and writes the run file as used.
+  void Begin(const Config& tree);
   // Appends {"event": event, ...} to metrics.jsonl. A disk that cannot take it is reported once and
   // never ends a run.
   void Log(const std::string& event, const Fields& fields);
+  // Does nothing where an old run is still in place because the new one never began.
   void WriteSummary(const Summary& summary);
 
  private:
   std::string path_;
+  int lock_ = -1;  // file descriptor
+  bool holds_old_run_ = false;
   bool log_failed_ = false;
 };
 

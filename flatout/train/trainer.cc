@@ -68,6 +68,7 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
       ledger_(std::move(ledger)) {
   if (ledger_ == nullptr) ledger_ = std::make_shared<watch::Ledger>(SecondsSinceProcessStart());
   if (runtime_ == nullptr) runtime_ = std::make_shared<Runtime>(config_.train);
+  CheckTrainOptions(config_.train);
   optimizer_ = optim::OptimizerFromConfig(config_.optimizer);
   if (config_.train.reduce_lr_on_plateau && !optimizer_->schedule().constant()) {
     throw Invalid(
@@ -77,6 +78,12 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
   loss_ = nn::LossFromConfig(config_.train.loss);
   for (const Config& metric : config_.train.metrics) {
     metrics_.push_back(nn::MetricFromConfig(metric, *loss_));
+    // A second metric of one name gets a number, as in Keras.
+    std::string name = metrics_.back()->name();
+    for (int i = 1; std::count(metric_names_.begin(), metric_names_.end(), name) > 0; ++i) {
+      name = fmt::format("{}_{}", metrics_.back()->name(), i);
+    }
+    metric_names_.push_back(name);
   }
   policy_ = nn::Policy::Named(config_.train.precision);
 
@@ -93,6 +100,7 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
   CheckTarget();
   steps_per_launch_ = ChooseStepsPerLaunch();
   layout_ = StateLayout(model_, *optimizer_);
+  CheckStateFits();
   i32_.resize(replicas);
   f32_.resize(replicas);
   InitializeState();
@@ -158,6 +166,64 @@ void Trainer::CheckTarget() const {
         target.name, target.bound, target.bound - 1, output.ToString(), output.dims.back(),
         target.bound);
   }
+}
+
+void Trainer::CheckStateFits() const {
+  // On CPU devices the state of every replica lies in this process's memory, and once more while it
+  // is made. GPUs say themselves when theirs does not suffice.
+  if (!runtime_->client().is_cpu()) return;
+  const int64_t usable = ReadCgroup().memory.usable;
+  const double needed =
+      static_cast<double>(state_bytes()) * static_cast<double>(runtime_->replicas() + 1);
+  if (usable < 0 || needed <= static_cast<double>(usable)) return;
+  const auto largest = std::max_element(
+      layout_.begin(), layout_.end(),
+      [](const StateTensor& a, const StateTensor& b) { return a.shape.bytes() < b.shape.bytes(); });
+  throw UserError(
+      Code::kResourceExhausted,
+      fmt::format(
+          "the weights and the optimizer's state take {} on {} device{} (and one copy while "
+          "they are made), but this process may use {}; the largest tensor is {} {} of {}. "
+          "Make that layer smaller, or choose an optimizer with less state",
+          HumanBytes(state_bytes()), runtime_->replicas(), runtime_->replicas() == 1 ? "" : "s",
+          HumanBytes(usable), largest->name, largest->shape.ToString(),
+          HumanBytes(largest->shape.bytes())));
+}
+
+void Trainer::CheckScores(const Scores& scores, const data::SourcePtr& source) const {
+  if (std::isfinite(scores.loss)) return;
+  // Is it a record? Labels outside the classes give NaN, and so do values that are not finite.
+  const ir::Dims& output = model_.outputs()[0].shape().dims;
+  const int64_t classes =
+      loss_->name().starts_with("sparse") && !output.empty() ? output.back() : 0;
+  for (int64_t record = 0; record < source->size(); ++record) {
+    std::vector<Bytes> values;
+    std::vector<std::byte*> out;
+    for (const data::Field& field : fields_) {
+      out.push_back(values.emplace_back(field.shape.bytes()).data());
+    }
+    source->Read(std::vector<int64_t>{record}, out);
+    for (size_t f = 0; f < fields_.size(); ++f) {
+      const ir::Shape& shape = fields_[f].shape;
+      for (int64_t i = 0; i < shape.size(); ++i) {
+        const double value =
+            ir::LoadElement(shape.dtype, values[f].data() + i * ir::ByteSize(shape.dtype));
+        const bool outside = classes > 0 && static_cast<int>(f) == target_field_ &&
+                             (value < 0 || value >= static_cast<double>(classes));
+        if (!std::isfinite(value) || outside) {
+          throw BadData(
+              "{}: record {}: field \"{}\" holds {}{}", source->description(), record,
+              fields_[f].name, value,
+              outside ? fmt::format(", but the model has the classes 0 to {}", classes - 1) : "");
+        }
+      }
+    }
+  }
+  throw UserError(Code::kFailedPrecondition,
+                  fmt::format("the loss over {} is {}: the weights have diverged. Lower "
+                              "optimizer.learning_rate, or clip gradients "
+                              "(optimizer.global_clipnorm = 1.0)",
+                              source->description(), std::isnan(scores.loss) ? "NaN" : "infinite"));
 }
 
 void Trainer::AdaptLayers() {
@@ -356,7 +422,7 @@ Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
   const data::IteratorState start = reader.Start();
   data::DevicePrefetcher input(runtime_->shared_client(), runtime_->devices(), std::move(reader),
                                start, options);
-  Totals totals(metrics_);
+  Totals totals(metrics_, metric_names_);
   Scores scores;
   int64_t done = 0;
   std::deque<std::pair<data::DeviceLaunch, xla::Execution>> in_flight;
@@ -389,6 +455,7 @@ Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
   while (!in_flight.empty()) retire();
   scores.loss = totals.loss();
   scores.metrics = totals.Metrics();
+  if (scores.complete) CheckScores(scores, source);
   return scores;
 }
 

@@ -88,6 +88,11 @@ class Trainer {
   // What integer fields may hold must fit the layers that take them, and the outputs.
   void CheckIndices() const;
   void CheckTarget() const;
+  // Memory for weights and optimizer state, before any is taken.
+  void CheckStateFits() const;
+  // A loss over a split that is not finite is an error: names the record that is to blame, if one
+  // is.
+  void CheckScores(const Scores& scores, const data::SourcePtr& source) const;
   // Lets Normalization layers see the training split.
   void AdaptLayers();
   void InitializeState();
@@ -114,7 +119,8 @@ class Trainer {
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::unique_ptr<nn::Loss> loss_;
   std::vector<std::unique_ptr<nn::Metric>> metrics_;
-  std::vector<data::Field> fields_;  // of a record
+  std::vector<std::string> metric_names_;  // unique
+  std::vector<data::Field> fields_;        // of a record
   std::vector<int> input_fields_;
   int target_field_ = -1;
   nn::Policy policy_;

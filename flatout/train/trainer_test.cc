@@ -942,8 +942,9 @@ TEST(TrainerTest, AFolderWithARunIsRefused) {
   }
   EXPECT_TRUE(FileExists(path + "/metrics.jsonl"));
   std::ofstream(path + "/notes.txt") << "the user's own";
-  const RunFolder folder(path, true);
-  EXPECT_THAT(FilesIn(path), ElementsAre("notes.txt"));
+  RunFolder folder(path, true);
+  folder.Begin(Config::Table());
+  EXPECT_THAT(FilesIn(path), UnorderedElementsAre("notes.txt", "run.toml"));
 }
 
 TEST(RunFolderTest, UnknownNumbersBecomeNull) {
@@ -1174,6 +1175,85 @@ TEST(TrainerTest, ClassesThatTheOutputsLackAreSaidBeforeTraining) {
   EXPECT_THAT(
       MessageOf([&] { Trainer trainer(Options(""), Linear(), {.train = source}, Devices(1)); }),
       AllOf(HasSubstr("\"y\""), HasSubstr("10 classes (0 to 9)"), HasSubstr("10 units")));
+}
+
+TEST(RunFolderTest, OneRunAtATime) {
+  const std::string path = Fresh("locked");
+  const RunFolder first(path, false);
+  EXPECT_THAT(MessageOf([&] { RunFolder second(path, true); }),
+              AllOf(HasSubstr(path), HasSubstr("another run is writing")));
+}
+
+TEST(RunFolderTest, AnOldRunStaysUntilTheNewOneBegins) {
+  const std::string path = Fresh("old");
+  const Config tree = Config::ParseToml("a = 1", "old.toml");
+  {
+    RunFolder folder(path, false);
+    folder.Begin(tree);
+    folder.Log("log", {{"step", 1}});
+    folder.WriteSummary({.status = "done"});
+  }
+  {
+    RunFolder folder(path, true);
+    folder.WriteSummary({.status = "failed"});  // before it began
+  }
+  EXPECT_THAT(ReadFile(path + "/summary.json"), HasSubstr("done"));
+  EXPECT_TRUE(FileExists(path + "/metrics.jsonl"));
+  {
+    RunFolder folder(path, true);
+    folder.Begin(tree);
+  }
+  EXPECT_FALSE(FileExists(path + "/summary.json"));
+  EXPECT_FALSE(FileExists(path + "/metrics.jsonl"));
+}
+
+TEST(TrainerTest, ABadRecordOfAnySplitIsNamed) {
+  Rows rows = MakeRows(20);
+  rows.y[7] = 9;
+  const auto message = [&](Sources sources) {
+    Trainer trainer(Options("global_batch = 8", kSgd), Linear(), std::move(sources), Devices(1));
+    try {
+      trainer.Fit();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_code(), kExitBadData);
+      return std::string(error.what());
+    }
+    return std::string("no error was thrown");
+  };
+  EXPECT_THAT(message({.train = Source(20), .validation = Source(rows)}),
+              AllOf(HasSubstr("record 7"), HasSubstr("\"y\" holds 9"), HasSubstr("0 to 2")));
+  EXPECT_THAT(message({.train = Source(20), .test = Source(rows)}), HasSubstr("record 7"));
+  rows = MakeRows(20);
+  rows.x[3 * kFeatures] = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(message({.train = Source(20), .validation = Source(rows)}),
+              AllOf(HasSubstr("record 3"), HasSubstr("\"x\" holds inf")));
+}
+
+TEST(TrainerTest, MetricsOfOneNameGetNumbers) {
+  const RunConfig config = Options(
+      "global_batch = 8\nmetrics = [{class = \"SparseTopKCategoricalAccuracy\", k = 1}, "
+      "{class = \"SparseTopKCategoricalAccuracy\", k = 3}]",
+      kSgd);
+  const Trained trained = Train(config, Linear(), {.train = Source(40)});
+  const std::string name = "sparse_top_k_categorical_accuracy";
+  ASSERT_TRUE(trained.result.last_epoch.contains(name));
+  ASSERT_TRUE(trained.result.last_epoch.contains(name + "_1"));
+  EXPECT_EQ(trained.result.last_epoch.at(name + "_1"), 1);  // all three classes
+  EXPECT_LT(trained.result.last_epoch.at(name), 1);
+}
+
+TEST(TrainerTest, AStateThatMemoryCannotHoldIsSaidBeforeItIsTaken) {
+  // 2^40 bytes of weights: the message must come at once and name the layer.
+  const auto model = [] {
+    return Chain({nn::Dense({.units = int64_t{1} << 36}), nn::Dense({.units = kClasses})});
+  };
+  try {
+    Trainer trainer(Options("global_batch = 8"), model(), {.train = Source(20)}, Devices(1));
+    ADD_FAILURE() << "no error was thrown";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.exit_code(), kExitOutOfMemory);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("dense/kernel"), HasSubstr("TiB")));
+  }
 }
 
 TEST(TrainerTest, IndicesThatATableLacksAreSaidBeforeTraining) {

@@ -10,6 +10,9 @@
 namespace flatout::watch {
 namespace {
 
+// The device alone doing that much better than it did in training means that something held it
+// back.
+constexpr double kSlowedBy = 1.15;
 constexpr double kWorthNaming = 0.03;  // shares of training time below this are not worth a change
 
 std::string Percent(double share) {
@@ -96,13 +99,30 @@ Verdict Judge(const RunFacts& facts) {
           "epoch)";
       break;
     case Cause::kHost:
-      verdict.advice = facts.launches > 0 && facts.steps / std::max<int64_t>(facts.launches, 1) < 64
-                           ? fmt::format("raise train.steps_per_launch (now {}; {} per step)",
-                                         facts.steps_per_launch, Milliseconds(per_step))
-                           : std::string("log less often: raise watch.log_seconds");
+      if (facts.steps_per_epoch > 0 && facts.steps_per_launch >= facts.steps_per_epoch) {
+        verdict.advice = fmt::format(
+            "the epochs are too short ({} steps, one launch each) for the device to fill; more "
+            "data "
+            "per epoch would",
+            facts.steps_per_epoch);
+      } else if (facts.launches > 0 && facts.steps / facts.launches < 64) {
+        verdict.advice = fmt::format("raise train.steps_per_launch (now {}; {} per step)",
+                                     facts.steps_per_launch, Milliseconds(per_step));
+      } else {
+        verdict.advice = "log less often: raise watch.log_seconds";
+      }
       break;
     default:
-      if (facts.device_is_cpu) {
+      if (facts.ceiling_samples_per_second &&
+          *facts.ceiling_samples_per_second > kSlowedBy * *verdict.samples_per_second) {
+        // The steps themselves took longer than the same steps did alone at the end.
+        verdict.stage = "slowed";
+        verdict.predicted_gain = *facts.ceiling_samples_per_second / *verdict.samples_per_second;
+        verdict.advice =
+            facts.device_is_cpu
+                ? "see what else uses this machine's cores: the same steps ran faster at the end"
+                : "see what else uses the device: the same steps ran faster at the end";
+      } else if (facts.device_is_cpu) {
         verdict.advice = "nothing feeds it faster; a GPU, or a smaller model, is the next step";
       } else if (facts.compute_dtype == "float32") {
         verdict.advice = "try train.precision = \"mixed_bfloat16\"";
@@ -150,7 +170,12 @@ Verdict Judge(const RunFacts& facts) {
   }
   where.back() = ';';
   lines.push_back(where + fmt::format(" wall {:.2f} s", ledger.wall));
-  if (largest.cause == Cause::kCompute) {
+  if (verdict.stage == "slowed") {
+    lines.push_back(
+        fmt::format("limit: compute, slowed by other work. Next: {}; predicted gain up to "
+                    "{:.2f}x",
+                    verdict.advice, verdict.predicted_gain));
+  } else if (largest.cause == Cause::kCompute) {
     lines.push_back(fmt::format("limit: compute. Next: {}", verdict.advice));
   } else {
     lines.push_back(

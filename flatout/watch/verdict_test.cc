@@ -169,5 +169,26 @@ TEST(VerdictTest, TheTimeLineNamesWhatCounts) {
                     HasSubstr("wall 100.00 s"), Not(HasSubstr("copy"))));
 }
 
+TEST(VerdictTest, StepsThatOtherWorkSlowedAreNotCalledFull) {
+  RunFacts facts = Facts(Cause::kHost, 0.1);
+  const Verdict before = Judge(facts);
+  ASSERT_TRUE(before.samples_per_second.has_value());
+  facts.ceiling_samples_per_second = 1.5 * *before.samples_per_second;
+  const Verdict slowed = Judge(facts);
+  EXPECT_EQ(slowed.stage, "slowed");
+  EXPECT_NEAR(slowed.predicted_gain, 1.5, 1e-9);
+  EXPECT_THAT(Text(slowed), AllOf(HasSubstr("slowed by other work"), HasSubstr("1.50x")));
+  // A ceiling below what was achieved is none.
+  facts.ceiling_samples_per_second = 0.9 * *before.samples_per_second;
+  EXPECT_THAT(Text(Judge(facts)), Not(HasSubstr("fed from memory")));
+}
+
+TEST(VerdictTest, EpochsOfOneLaunchCannotTakeMoreSteps) {
+  RunFacts facts = Facts(Cause::kHost, 40);
+  facts.steps_per_launch = facts.steps_per_epoch = 7;
+  EXPECT_THAT(Judge(facts).advice,
+              AllOf(HasSubstr("epochs are too short"), Not(HasSubstr("raise train"))));
+}
+
 }  // namespace
 }  // namespace flatout::watch
