@@ -260,5 +260,27 @@ TEST(BuiltinTest, DataThatDoesNotFitIsExplained) {
               AllOf(HasSubstr("two inputs"), HasSubstr("image u8[28,28,1]")));
 }
 
+TEST(LayerArguments, HugeNumbersAreErrorsAndDoNotWrapAround) {
+  const auto message = [](const std::string& layer) {
+    const Config table = Config::ParseToml("layer = " + layer, "x.toml");
+    try {
+      Model::Sequential(Input({8, 8, 1}), {LayerFromConfig(*table.Find("layer"))});
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error was thrown");
+  };
+  const std::string huge = "9223372036854775807";
+  for (const std::string layer :
+       {"{class = 'Dense', units = " + huge + "}",
+        "{class = 'Conv2D', filters = 1, padding = 'same', kernel_size = " + huge + "}",
+        "{class = 'ZeroPadding2D', padding = " + huge + "}",
+        "{class = 'Cropping2D', cropping = " + huge + "}",
+        "{class = 'UpSampling2D', size = " + huge + "}",
+        "{class = 'Embedding', input_dim = " + huge + ", output_dim = " + huge + "}"}) {
+    EXPECT_THAT(message(layer), testing::HasSubstr(huge)) << layer;
+  }
+}
+
 }  // namespace
 }  // namespace flatout::nn

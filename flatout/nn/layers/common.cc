@@ -8,6 +8,9 @@ namespace flatout::nn {
 
 void CheckPositive(std::string_view type, std::string_view argument, int64_t value) {
   if (value <= 0) throw Invalid("{}: {} must be positive, found {}", type, argument, value);
+  if (value > kMostSize) {
+    throw Invalid("{}: {} must be at most {}, found {}", type, argument, kMostSize, value);
+  }
 }
 
 void CheckPositive(std::string_view type, std::string_view argument,
@@ -17,6 +20,7 @@ void CheckPositive(std::string_view type, std::string_view argument,
       throw Invalid("{}: {} must be positive, found {}", type, argument,
                     values.size() == 1 ? fmt::format("{}", value) : ir::DimsToString(values));
     }
+    CheckPositive(type, argument, value);
   }
 }
 

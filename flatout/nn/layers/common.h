@@ -10,6 +10,9 @@
 
 namespace flatout::nn {
 
+// No size of a layer is larger: sums and products with it then do not overflow.
+inline constexpr int64_t kMostSize = int64_t{1} << 40;
+
 // Throws "Dense: units must be positive, found 0".
 void CheckPositive(std::string_view type, std::string_view argument, int64_t value);
 void CheckPositive(std::string_view type, std::string_view argument,

@@ -112,6 +112,10 @@ Amounts ReadAmounts(std::string_view type, std::string_view argument, const Spat
   if (static_cast<int>(result.size()) != rank) throw complain();
   for (const auto& [low, high] : result) {
     if (low < 0 || high < 0) throw complain();
+    if (std::max(low, high) > kMostSize) {
+      throw Invalid("{}: {} must be at most {}, found {}", type, argument, kMostSize,
+                    std::max(low, high));
+    }
   }
   return result;
 }
