@@ -49,6 +49,12 @@ Error::Error(Code code, std::string message)
 }
 
 void Error::AddContext(std::string context) {
+  // Who is near to the fault may have said the same already: "layer conv: add" within "layer conv".
+  const std::string_view inner = context_.empty() ? message_ : context_.front();
+  if (inner.starts_with(context) &&
+      (inner.size() == context.size() || inner[context.size()] == ':')) {
+    return;
+  }
   context_.insert(context_.begin(), std::move(context));
   Rebuild();
 }

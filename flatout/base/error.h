@@ -62,6 +62,7 @@ class Error : public std::exception {
 
   // Puts one more piece of context in front. Used as
   //   catch (Error& e) { e.AddContext("layer " + name); throw; }
+  // What stands in front already is not said twice.
   void AddContext(std::string context);
 
   // What the process should exit with when this error ends it. Bad data has its own code, so that a

@@ -60,5 +60,17 @@ TEST(Error, CodesHaveTheNamesOfAbsl) {
   EXPECT_EQ(CodeName(static_cast<Code>(99)), "UNKNOWN");
 }
 
+TEST(Error, ContextIsNotSaidTwice) {
+  UserError error(Code::kInvalidArgument, "loss mse: shapes differ");
+  error.AddContext("loss mse");
+  EXPECT_STREQ(error.what(), "loss mse: shapes differ");
+  error.AddContext("layer a: add");
+  error.AddContext("layer a");
+  EXPECT_STREQ(error.what(), "layer a: add: loss mse: shapes differ");
+  // The beginning of another word is another context.
+  error.AddContext("lay");
+  EXPECT_STREQ(error.what(), "lay: layer a: add: loss mse: shapes differ");
+}
+
 }  // namespace
 }  // namespace flatout
