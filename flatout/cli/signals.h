@@ -1,5 +1,5 @@
-// Ctrl-C, SIGTERM and SIGHUP: the first asks the run to stop and keep what was learned, the second ends the
-// process at once.
+// Ctrl-C, SIGTERM and SIGHUP: the first asks the run to stop and keep what was learned, the second
+// ends the process at once.
 #pragma once
 
 #include <atomic>

@@ -60,8 +60,8 @@ class Model {
   int64_t parameters() const;
   // FLOPs of the forward pass for one sample.
   double ForwardFlops() const;
-  // The layer with the smallest index_bound() that takes model input `input` directly; none where no
-  // layer there has one.
+  // The layer with the smallest index_bound() that takes model input `input` directly; none where
+  // no layer there has one.
   LayerPtr IndexedBy(int input) const;
   // Layers that must see data before training (Normalization without mean and variance), and the
   // model input that feeds each. Throws UserError where one is fed by another layer.

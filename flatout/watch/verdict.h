@@ -17,7 +17,7 @@ struct RunFacts {
   int64_t samples = 0;  // real rows trained on
   int64_t launches = 0;
   int64_t steps_per_launch = 1;
-  int64_t steps_per_epoch = 0;           // 0: not known
+  int64_t steps_per_epoch = 0;  // 0: not known
   int64_t input_workers = 1;
   int64_t cores = 1;  // usable by this process
   int devices = 1;
