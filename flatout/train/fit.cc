@@ -33,15 +33,20 @@ constexpr std::chrono::milliseconds kStopPoll(20);
 
 }  // namespace
 
-void Trainer::LaunchTraining(Launch& launch) {
+std::vector<const xla::Buffer*> Trainer::TrainArguments(const Launch& launch) {
   std::vector<const xla::Buffer*> args;
-  const int64_t replicas = runtime_->replicas();
-  for (int64_t r = 0; r < replicas; ++r) {
+  for (int64_t r = 0; r < runtime_->replicas(); ++r) {
     for (const xla::Buffer& buffer : state_[r]) args.push_back(&buffer);
     for (const xla::Buffer& buffer : launch.input.buffers[r]) args.push_back(&buffer);
     args.push_back(&ScalarI32(r, static_cast<int32_t>(launch.steps)));
     args.push_back(&ScalarF32(r, launch.rate_factor));
   }
+  return args;
+}
+
+void Trainer::LaunchTraining(Launch& launch) {
+  const std::vector<const xla::Buffer*> args = TrainArguments(launch);
+  const int64_t replicas = runtime_->replicas();
   const int64_t id = ledger_->Launched(Cause::kCompute);
   try {
     train_->Execute(args, launch.run);
@@ -135,11 +140,7 @@ class Trainer::Fitting {
                                         .replicas = t_.runtime_->replicas(),
                                         .rows = t_.rows_});
     steps_per_epoch_ = reader.steps_per_epoch();
-    data::DevicePrefetchOptions options;
-    options.depth = static_cast<int>(t_.config_.pipeline.prefetch);
-    options.bytes = t_.config_.pipeline.prefetch_bytes();
-    options.workers = static_cast<int>(t_.config_.pipeline.workers);
-    options.end_epoch = t_.config_.train.epochs;
+    const data::DevicePrefetchOptions options = t_.PrefetchFor(t_.config_.train.epochs);
     const data::IteratorState start = reader.Start();
     input_ = std::make_unique<data::DevicePrefetcher>(
         t_.runtime_->shared_client(), t_.runtime_->devices(), std::move(reader), start, options);
@@ -631,14 +632,7 @@ double Trainer::MeasureCeiling(Launch& launch, double seconds) {
   const double begin = SteadySeconds();
   int64_t steps = 0;
   do {
-    std::vector<const xla::Buffer*> args;
-    for (int64_t r = 0; r < runtime_->replicas(); ++r) {
-      for (const xla::Buffer& buffer : state_[r]) args.push_back(&buffer);
-      for (const xla::Buffer& buffer : launch.input.buffers[r]) args.push_back(&buffer);
-      args.push_back(&ScalarI32(r, static_cast<int32_t>(launch.steps)));
-      args.push_back(&ScalarF32(r, launch.rate_factor));
-    }
-    xla::Execution run = train_->Execute(args);
+    xla::Execution run = train_->Execute(TrainArguments(launch));
     run.Await();
     for (size_t r = 0; r < state_.size(); ++r) {
       for (size_t i = 0; i < layout_.size(); ++i) state_[r][i] = std::move(run.outputs[r][i]);

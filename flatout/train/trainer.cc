@@ -398,6 +398,15 @@ const xla::Buffer& Trainer::ScalarF32(int64_t replica, float value) {
 
 // ---- scoring and predicting ----
 
+data::DevicePrefetchOptions Trainer::PrefetchFor(int64_t epochs) const {
+  data::DevicePrefetchOptions options;
+  options.depth = static_cast<int>(config_.pipeline.prefetch);
+  options.bytes = config_.pipeline.prefetch_bytes();
+  options.workers = static_cast<int>(config_.pipeline.workers);
+  options.end_epoch = epochs;
+  return options;
+}
+
 Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
                          const std::atomic<bool>* stop) {
   if (source->fields() != fields_ &&
@@ -414,11 +423,7 @@ Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
       data::Dataset::FromSource(source),
       {.steps_per_launch = steps_per_launch_, .replicas = runtime_->replicas(), .rows = rows_});
   const int64_t steps = reader.steps_per_epoch();
-  data::DevicePrefetchOptions options;
-  options.depth = static_cast<int>(config_.pipeline.prefetch);
-  options.bytes = config_.pipeline.prefetch_bytes();
-  options.workers = static_cast<int>(config_.pipeline.workers);
-  options.end_epoch = 1;
+  const data::DevicePrefetchOptions options = PrefetchFor(/*epochs=*/1);
   const data::IteratorState start = reader.Start();
   data::DevicePrefetcher input(runtime_->shared_client(), runtime_->devices(), std::move(reader),
                                start, options);

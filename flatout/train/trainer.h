@@ -104,6 +104,10 @@ class Trainer {
   void UploadState(const std::vector<std::vector<std::byte>>& tensors);
   const xla::Buffer& ScalarI32(int64_t replica, int32_t value);
   const xla::Buffer& ScalarF32(int64_t replica, float value);
+  // The run file's pipeline keys, for a reader that ends after so many epochs.
+  data::DevicePrefetchOptions PrefetchFor(int64_t epochs) const;
+  // What the training program takes, over all replicas, with the state as it is now.
+  std::vector<const xla::Buffer*> TrainArguments(const Launch& launch);
   // Starts a training program on a launch's buffers; state_ becomes what it gives.
   void LaunchTraining(Launch& launch);
   // What was not finite first in step `index` of the launch, for a message.
