@@ -8,7 +8,7 @@
 #include "flatout/base/error.h"        // IWYU pragma: export
 #include "flatout/data/arrays.h"       // IWYU pragma: export
 #include "flatout/data/dataset.h"      // IWYU pragma: export
-#include "flatout/data/idx.h"          // IWYU pragma: export
+#include "flatout/data/sources/idx.h"          // IWYU pragma: export
 #include "flatout/data/source.h"       // IWYU pragma: export
 #include "flatout/nn/layers.h"         // IWYU pragma: export
 #include "flatout/nn/model.h"          // IWYU pragma: export

@@ -6,6 +6,8 @@
 namespace flatout::data {
 namespace {
 
+const std::string kRead = "read";
+
 int64_t CommonCount(const std::string& what, const std::vector<Array>& arrays) {
   if (arrays.empty()) throw Invalid("{}: no arrays were given", what);
   for (const Array& array : arrays) {
@@ -89,9 +91,11 @@ ArraysSource::ArraysSource(std::string what, std::vector<Array> arrays, int64_t 
   description_ = fmt::format("{}: {} records, {}", what, size_, DescribeFields(fields_));
 }
 
-void ArraysSource::Read(std::span<const int64_t> indices, std::span<std::byte* const> out) const {
+void ArraysSource::Read(ReadContext& context, int64_t, std::span<const int64_t> records,
+                        Block& out) const {
+  const ReadContext::Stage stage(context, kRead, static_cast<int64_t>(records.size()));
   for (size_t f = 0; f < fields_.size(); ++f) {
-    GatherRows(first_[f], static_cast<size_t>(fields_[f].shape.bytes()), indices, out[f]);
+    GatherRows(first_[f], static_cast<size_t>(fields_[f].shape.bytes()), records, out.data(f));
   }
 }
 

@@ -31,7 +31,8 @@ class ArraysSource : public Source {
 
   int64_t size() const override { return size_; }
   const std::vector<Field>& fields() const override { return fields_; }
-  void Read(std::span<const int64_t> indices, std::span<std::byte* const> out) const override;
+  void Read(ReadContext& context, int64_t epoch, std::span<const int64_t> records,
+            Block& out) const override;
   const std::string& description() const override { return description_; }
 
  private:

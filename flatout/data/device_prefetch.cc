@@ -76,7 +76,9 @@ DevicePrefetcher::DevicePrefetcher(std::shared_ptr<const xla::Client> client,
 std::optional<DeviceLaunch> DevicePrefetcher::Next() {
   std::optional<Prefetcher::Item> item = prefetcher_->Next();
   if (!item) return std::nullopt;
-  return std::move(*std::static_pointer_cast<DeviceLaunch>(item->payload));
+  DeviceLaunch launch = std::move(*std::static_pointer_cast<DeviceLaunch>(item->payload));
+  launch.bad_rows = item->bad_rows;
+  return launch;
 }
 
 }  // namespace flatout::data

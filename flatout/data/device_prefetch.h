@@ -16,6 +16,7 @@ namespace flatout::data {
 // One launch on its devices.
 struct DeviceLaunch {
   LaunchPlan plan;
+  int64_t bad_rows = 0;  // of plan.rows, left out
   // [replica][field], each [K, B, ...] of LaunchReader::fields() (the last is "weight"). The
   // transfers may still be under way; an execution waits for them by itself.
   std::vector<std::vector<xla::Buffer>> buffers;
@@ -39,7 +40,7 @@ class DevicePrefetcher {
   std::optional<DeviceLaunch> Next();
   void Stop() { prefetcher_->Stop(); }
   const LaunchReader& reader() const { return prefetcher_->reader(); }
-  PrefetchStats stats() const { return prefetcher_->stats(); }
+  EngineStats stats() const { return prefetcher_->stats(); }
 
  private:
   std::unique_ptr<Prefetcher> prefetcher_;

@@ -2,19 +2,23 @@
 //
 // One launch of the training program runs up to K steps on R replicas. Its input is, per replica
 // and field, one buffer of shape [K, B, ...]. The global batch of a step is R * B records that
-// stand one after the other in the data set's order; replica r takes the r-th part of B. So which
+// stand one after the other in the source's order; replica r takes the r-th part of B. So which
 // record stands in which step is the same for any K, any R with the same R * B, and any thread
-// count.
+// count. A bad record that is allowed becomes a row of zeros with weight 0, in its place.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
 
-#include "flatout/data/dataset.h"
+#include "flatout/data/source.h"
+#include "flatout/data/state.h"
 
 namespace flatout::data {
+
+class HostLaunch;
 
 struct BatchLayout {
   int64_t steps_per_launch = 1;  // K
@@ -23,9 +27,10 @@ struct BatchLayout {
   bool drop_remainder = false;   // leave out what does not fill a global batch
 
   int64_t global_batch() const { return replicas * rows; }
+  int64_t launch_rows() const { return steps_per_launch * global_batch(); }
 };
 
-// What one launch is made of; a pure function of the state it starts from.
+// What one launch is made of; of a source with a size, a pure function of the state it starts from.
 struct LaunchPlan {
   IteratorState start;
   IteratorState next;  // after it
@@ -35,40 +40,51 @@ struct LaunchPlan {
   bool ends_epoch = false;  // a launch never crosses an epoch's border
 };
 
-// Seconds spent on one launch.
-struct AssembleTimes {
-  double read = 0;   // in Source::Read
-  double other = 0;  // order, padding, weights
-};
-
 class LaunchReader {
  public:
   // Throws UserError: no records, or fewer than one global batch with drop_remainder, a field
-  // called "weight", or a launch too large for the memory to address.
-  LaunchReader(Dataset dataset, BatchLayout layout);
+  // called "weight" or one that is not fixed, or a launch too large for the memory to address.
+  LaunchReader(SourcePtr source, BatchLayout layout);
 
-  const Dataset& dataset() const { return dataset_; }
+  const SourcePtr& source() const { return source_; }
   const BatchLayout& layout() const { return layout_; }
-  // The fields of the data set and, last, "weight" f32: 1 for a record, 0 for a padding row.
+  // The fields of the source and, last, "weight" f32: 1 for a record, 0 for a padding row.
   const std::vector<Field>& fields() const { return fields_; }
   // [K, B, ...] of field f.
   ir::Shape LaunchShape(size_t f) const;
   // Bytes of one launch, all replicas.
   int64_t launch_bytes() const { return launch_bytes_; }
-  // Steps per epoch; kInfinite for an endless data set.
+  // Steps per epoch; kInfinite for an endless source, kUnknown for a stream.
   int64_t steps_per_epoch() const;
 
   // The beginning of epoch 0.
   IteratorState Start() const;
-  // The state, where it fits this data set. Throws UserError otherwise: another seed, another
-  // number of records, a position outside the epoch.
+  // The state, where it fits this source. Throws UserError otherwise: another seed, another number
+  // of records, a position outside the epoch.
   IteratorState CheckState(const IteratorState& state) const;
+
+  // ---- sources with a size ----
   LaunchPlan Plan(const IteratorState& state) const;
-  // Reads the plan's records into the buffers. Thread-safe for different `launch`es.
-  AssembleTimes Assemble(const LaunchPlan& plan, HostLaunch& launch) const;
+  // Reads rows [begin, begin + count) of the plan's launch_rows(), padding included, into the
+  // buffers. Thread-safe for rows that do not overlap.
+  void Assemble(const LaunchPlan& plan, int64_t begin, int64_t count, ReadContext& context,
+                HostLaunch& launch) const;
+  // All of them.
+  void Assemble(const LaunchPlan& plan, ReadContext& context, HostLaunch& launch) const;
+
+  // ---- streams ----
+  // Row `row` of the launch from row `from_row` of a block of the stream's records, or padding.
+  void CopyRecord(const Block& from, int64_t from_row, int64_t row, HostLaunch& launch) const;
+  void Pad(int64_t row, HostLaunch& launch) const;
 
  private:
-  Dataset dataset_;
+  struct Place {
+    size_t replica;
+    size_t index;  // in [K, B]
+  };
+  Place PlaceOf(int64_t row) const;
+
+  SourcePtr source_;
   BatchLayout layout_;
   std::vector<Field> fields_;
   int64_t launch_bytes_ = 0;
@@ -82,6 +98,12 @@ class HostLaunch {
   explicit HostLaunch(const LaunchReader& reader);
 
   const LaunchPlan& plan() const { return plan_; }
+  void set_plan(LaunchPlan plan) {
+    plan_ = std::move(plan);
+    bad_rows_ = 0;
+  }
+  // Rows of the plan that turned out to be bad records and were left out.
+  int64_t bad_rows() const { return bad_rows_; }
   const std::vector<Field>& fields() const { return *fields_; }
   // [K, B, ...]
   const ir::Shape& shape(size_t field) const { return shapes_[field]; }
@@ -102,10 +124,10 @@ class HostLaunch {
   };
 
   LaunchPlan plan_;
+  std::atomic<int64_t> bad_rows_ = 0;
   std::shared_ptr<const std::vector<Field>> fields_;
   std::vector<ir::Shape> shapes_;
   std::vector<std::vector<std::unique_ptr<std::byte[], Free>>> data_;  // [replica][field]
-  std::vector<int64_t> indices_;                                       // scratch
 };
 
 }  // namespace flatout::data

@@ -8,29 +8,17 @@
 #include <memory>
 #include <optional>
 
+#include "flatout/data/engine.h"
 #include "flatout/data/launch.h"
 
 namespace flatout::data {
 
 struct PrefetchOptions {
-  int depth = 4;                       // launches in the making or waiting
-  int64_t bytes = int64_t{256} << 20;  // that those may take; at least one is always made
-  int workers = 1;                     // threads
+  int depth = 0;      // launches in the making or waiting; 0: tuned
+  int64_t bytes = 0;  // that those may take; at least one is always made; 0: DefaultBudget()
+  int workers = 0;    // threads; 0: tuned
   int64_t end_epoch = std::numeric_limits<int64_t>::max();  // the first epoch not to be made
-};
-
-// Since the start. Seconds are of all workers together, except wait.
-struct PrefetchStats {
-  int64_t launches = 0;  // given out
-  int64_t records = 0;   // in them
-  double wait = 0;       // of the consumer, in Next
-  double read = 0;       // in Source::Read
-  double assemble = 0;   // order, padding, weights
-  double transfer = 0;   // from the hand-over to the device until all of the launch is there
-  double full = 0;       // of the workers, because `depth` launches were waiting
-  double fill = 0;       // mean share of `depth` that was ready when Next was called
-  int depth = 0;         // as used, after the limit in bytes
-  int64_t launch_bytes = 0;
+  BadRecords* bad = nullptr;                                // must outlive the Prefetcher
 };
 
 // Gives the launches from `start` on, in order, whatever the number of workers. The next epoch's
@@ -40,6 +28,7 @@ class Prefetcher {
  public:
   struct Item {
     LaunchPlan plan;
+    int64_t bad_rows = 0;              // of plan.rows, left out
     std::shared_ptr<HostLaunch> host;  // goes back to the pool when the last holder lets go
     std::shared_ptr<void> payload;     // what `upload` returned; then host is empty
   };
@@ -47,7 +36,7 @@ class Prefetcher {
   class TransferLog {
    public:
     virtual ~TransferLog() = default;
-    virtual void Add(double seconds) = 0;
+    virtual void Add(double seconds) = 0;                 // to the stage "transfer"
     virtual void Fail(std::exception_ptr error) = 0;  // reaches the consumer at its next call
   };
   // Called on a worker thread with an assembled launch; may keep it as long as it needs the memory.
@@ -65,12 +54,16 @@ class Prefetcher {
   // Ends the threads, after the record reads they are in. A Next that waits on another thread
   // returns nothing. May be called from any thread, more than once.
   void Stop();
-  const LaunchReader& reader() const;
-  PrefetchStats stats() const;
+  const LaunchReader& reader() const { return *reader_; }
+  EngineStats stats() const { return engine_->stats(); }
 
  private:
-  struct State;
-  std::shared_ptr<State> state_;
+  class Launches;
+  class Log;
+  std::shared_ptr<const LaunchReader> reader_;
+  std::shared_ptr<Log> log_;
+  std::shared_ptr<Launches> launches_;
+  std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace flatout::data

@@ -1,4 +1,4 @@
-#include "flatout/data/text.h"
+#include "flatout/data/sources/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "flatout/data/file_bytes.h"
+#include "flatout/data/register.h"
 
 namespace flatout::data {
 namespace {
 
 namespace fs = std::filesystem;
 
+const std::string kRead = "read";
 constexpr int64_t kVocabulary = 256;
 
 std::string Remedy(const TextOptions& options) {
@@ -93,10 +95,12 @@ class TextSource : public Source {
   int64_t size() const override { return size_; }
   const std::vector<Field>& fields() const override { return fields_; }
   const std::string& description() const override { return description_; }
-  void Read(std::span<const int64_t> indices, std::span<std::byte* const> out) const override {
-    auto* tokens = reinterpret_cast<int32_t*>(out[0]);
-    auto* targets = reinterpret_cast<int32_t*>(out[1]);
-    for (int64_t index : indices) {
+  void Read(ReadContext& context, int64_t, std::span<const int64_t> records,
+            Block& out) const override {
+    const ReadContext::Stage stage(context, kRead, static_cast<int64_t>(records.size()));
+    auto* tokens = out.as<int32_t>(0);
+    auto* targets = out.as<int32_t>(1);
+    for (int64_t index : records) {
       const uint8_t* from = text_.data() + index * stride_;
       for (int64_t i = 0; i < length_; ++i) tokens[i] = from[i];
       for (int64_t i = 0; i < length_; ++i) targets[i] = from[i + 1];
@@ -158,5 +162,7 @@ std::function<SourcePtr(std::string_view)> OpenText(FieldReader& reader) {
   check("limit", options.limit >= 0, "a number of records, or 0 for all");
   return [options](std::string_view split) { return OpenTextSplit(options, split); };
 }
+
+FLATOUT_REGISTER(text_source) { RegisterSource("text", OpenText); }
 
 }  // namespace flatout::data

@@ -1,4 +1,4 @@
-#include "flatout/data/clicks.h"
+#include "flatout/data/sources/clicks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "flatout/data/order.h"
+#include "flatout/data/register.h"
 
 namespace flatout::data {
 namespace {
 
+const std::string kGenerate = "generate";
 constexpr double kSqrt3 = 1.7320508075688772;
 // A click is rarer than no click.
 constexpr double kBias = -1.0;
@@ -67,12 +69,14 @@ void ClicksSource::Generate(int64_t index, Record& record, int32_t* sparse) cons
   record.label = Unit(next()) < record.probability ? 1.0f : 0.0f;
 }
 
-void ClicksSource::Read(std::span<const int64_t> indices, std::span<std::byte* const> out) const {
-  auto* dense = reinterpret_cast<float*>(out[0]);
-  auto* sparse = reinterpret_cast<int32_t*>(out[1]);
-  auto* label = reinterpret_cast<float*>(out[2]);
+void ClicksSource::Read(ReadContext& context, int64_t, std::span<const int64_t> records,
+                        Block& out) const {
+  const ReadContext::Stage stage(context, kGenerate, static_cast<int64_t>(records.size()));
+  auto* dense = out.as<float>(0);
+  auto* sparse = out.as<int32_t>(1);
+  auto* label = out.as<float>(2);
   Record record;
-  for (int64_t index : indices) {
+  for (int64_t index : records) {
     Generate(index, record, sparse);
     std::copy_n(record.dense, kDense, dense);
     *label++ = record.label;
@@ -160,5 +164,7 @@ std::function<SourcePtr(std::string_view)> OpenClicks(FieldReader& reader) {
   check("table_size", options.table_size, 1, std::numeric_limits<int32_t>::max());
   return [options](std::string_view split) { return OpenClicksSplit(options, split); };
 }
+
+FLATOUT_REGISTER(clicks_source) { RegisterSource("clicks", OpenClicks); }
 
 }  // namespace flatout::data

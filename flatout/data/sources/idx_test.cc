@@ -1,4 +1,4 @@
-#include "flatout/data/idx.h"
+#include "flatout/data/sources/idx.h"
 
 #include <gmock/gmock.h>
 

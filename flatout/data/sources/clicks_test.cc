@@ -1,4 +1,4 @@
-#include "flatout/data/clicks.h"
+#include "flatout/data/sources/clicks.h"
 
 #include <gmock/gmock.h>
 

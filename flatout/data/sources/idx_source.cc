@@ -1,4 +1,4 @@
-#include "flatout/data/idx.h"
+#include "flatout/data/sources/idx.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "flatout/data/file_bytes.h"
+#include "flatout/data/register.h"
 
 namespace flatout::data {
 namespace {
@@ -350,5 +351,10 @@ std::function<SourcePtr(std::string_view)> OpenFashionMnist(FieldReader& reader)
     return OpenIdxSplit("fashion_mnist", options, split, remedy);
   };
 }
+
+FLATOUT_REGISTER(idx_source) { 
+  RegisterSource("idx", OpenIdx);
+  RegisterSource("fashion_mnist", OpenFashionMnist);
+ }
 
 }  // namespace flatout::data

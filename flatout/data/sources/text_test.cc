@@ -1,4 +1,4 @@
-#include "flatout/data/text.h"
+#include "flatout/data/sources/text.h"
 
 #include <gmock/gmock.h>
 

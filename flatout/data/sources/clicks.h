@@ -46,7 +46,8 @@ class ClicksSource : public Source {
 
   int64_t size() const override { return count_; }
   const std::vector<Field>& fields() const override { return fields_; }
-  void Read(std::span<const int64_t> indices, std::span<std::byte* const> out) const override;
+  void Read(ReadContext& context, int64_t epoch, std::span<const int64_t> records,
+            Block& out) const override;
   const std::string& description() const override { return description_; }
   // Reads all records once: O(N log N).
   std::optional<BestScore> best_score() const override;

@@ -1,0 +1,318 @@
+#include "flatout/data/block.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "flatout/base/log.h"
+
+namespace flatout::data {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kMostMessages = 100;
+constexpr int64_t kMostWarnings = 5;
+
+std::shared_ptr<std::byte[]> AllocateAligned(int64_t bytes) {
+  void* memory = ::operator new[](static_cast<size_t>(std::max<int64_t>(bytes, 1)),
+                                  std::align_val_t{kAlignment}, std::nothrow);
+  if (memory == nullptr) {
+    throw UserError(Code::kResourceExhausted,
+                    fmt::format("no memory for {} bytes of records: lower the batch, "
+                                "data.prefetch_memory or data.workers",
+                                bytes));
+  }
+  return {static_cast<std::byte*>(memory),
+          [](std::byte* p) { ::operator delete[](p, std::align_val_t{kAlignment}); }};
+}
+
+}  // namespace
+
+// ---- BadRecords ----
+
+struct BadRecords::State {
+  mutable std::mutex mutex;
+  std::set<std::string> seen;
+  std::vector<std::string> messages;
+};
+
+std::shared_ptr<BadRecords::State> BadRecords::MakeState() { return std::make_shared<State>(); }
+
+void BadRecords::Report(const DataError& error) {
+  int64_t count = 0;
+  {
+    std::lock_guard lock(state_->mutex);
+    if (!state_->seen.insert(error.what()).second) return;
+    count = static_cast<int64_t>(state_->seen.size());
+    if (state_->messages.size() < kMostMessages) state_->messages.emplace_back(error.what());
+  }
+  if (count > allowed_) {
+    if (allowed_ == 0) throw error;
+    DataError last = error;
+    last.AddContext(fmt::format("more than max_bad_records = {} records are bad; the last one",
+                                allowed_));
+    throw last;
+  }
+  if (count <= kMostWarnings) LogWarning("bad record left out: {}", error.what());
+  if (count == kMostWarnings && allowed_ > kMostWarnings) {
+    LogWarning("further bad records are only counted");
+  }
+}
+
+int64_t BadRecords::count() const {
+  std::lock_guard lock(state_->mutex);
+  return static_cast<int64_t>(state_->seen.size());
+}
+
+std::vector<std::string> BadRecords::messages() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->messages;
+}
+
+// ---- Arena ----
+
+// Memory that is given out piece by piece and taken back as a whole.
+class Block::Arena {
+ public:
+  std::byte* Allocate(int64_t bytes) {
+    const int64_t rounded = (bytes + static_cast<int64_t>(kAlignment) - 1) &
+                            ~(static_cast<int64_t>(kAlignment) - 1);
+    while (at_ < chunks_.size() && chunks_[at_].size - used_ < rounded) {
+      ++at_;
+      used_ = 0;
+    }
+    if (at_ == chunks_.size()) {
+      const int64_t last = chunks_.empty() ? kSmallest / 2 : chunks_.back().size;
+      const int64_t size = std::max(rounded, std::min(last * 2, kLargest));
+      chunks_.push_back({AllocateAligned(size), size});
+      used_ = 0;
+    }
+    std::byte* result = chunks_[at_].memory.get() + used_;
+    used_ += rounded;
+    return result;
+  }
+  // A chunk that only one use in a while needs is not kept for ever: those that the last use did
+  // not reach go.
+  void Clear() {
+    if (at_ + 1 < chunks_.size()) chunks_.resize(at_ + 1);
+    at_ = 0;
+    used_ = 0;
+  }
+
+ private:
+  static constexpr int64_t kSmallest = int64_t{1} << 14;
+  static constexpr int64_t kLargest = int64_t{1} << 22;
+  struct Chunk {
+    std::shared_ptr<std::byte[]> memory;
+    int64_t size;
+  };
+  std::vector<Chunk> chunks_;
+  size_t at_ = 0;
+  int64_t used_ = 0;
+};
+
+// ---- Block ----
+
+Block::Arena& Block::arena() {
+  if (!arena_) arena_ = std::make_shared<Arena>();
+  return *arena_;
+}
+
+std::byte* Block::Allocate(int64_t bytes) { return arena().Allocate(bytes); }
+
+void Block::Reset(const std::vector<Field>& fields, int64_t rows) { Borrow(fields, rows, {}); }
+
+void Block::Borrow(const std::vector<Field>& fields, int64_t rows,
+                   std::span<std::byte* const> memory) {
+  if (&fields != &fields_ && fields != fields_) fields_ = fields;
+  rows_ = rows;
+  bad_.clear();
+  shared_.clear();
+  // Another block may still look into the arena: then it is theirs from now on.
+  if (arena_ && arena_.use_count() > 1) arena_.reset();
+  if (arena_) arena_->Clear();
+  columns_.resize(fields_.size());
+  for (size_t f = 0; f < fields_.size(); ++f) {
+    Column& column = columns_[f];
+    column.alias.reset();
+    column.borrowed = false;
+    if (!fields_[f].fixed()) {
+      if (fields_[f].shape.dims.size() > kMostRank) {
+        throw Invalid("field {}: a field that is not fixed has at most {} dimensions",
+                      fields_[f].ToString(), kMostRank);
+      }
+      column.memory = nullptr;
+      column.stride = 0;
+      column.cells.assign(static_cast<size_t>(rows), Cell{});
+      continue;
+    }
+    column.cells.clear();
+    column.stride = fields_[f].shape.bytes();
+    if (f < memory.size() && memory[f] != nullptr) {
+      column.memory = memory[f];
+      column.borrowed = true;
+      continue;
+    }
+    const int64_t bytes = rows * column.stride;
+    if (bytes > column.capacity || column.own.use_count() > 1 || column.own == nullptr) {
+      column.own.reset();
+      column.own = AllocateAligned(bytes);
+      column.capacity = bytes;
+    }
+    column.memory = column.own.get();
+  }
+}
+
+std::byte* Block::SetCell(size_t f, int64_t row, std::span<const int64_t> dims) {
+  Cell& c = cell(f, row);
+  int64_t bytes = ir::ByteSize(fields_[f].shape.dtype);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    c.dims[i] = dims[i];
+    bytes *= dims[i];
+  }
+  std::byte* memory = Allocate(bytes);
+  c.data = memory;
+  c.bytes = bytes;
+  return memory;
+}
+
+void Block::SetText(size_t f, int64_t row, std::string_view text) {
+  std::byte* memory = Allocate(static_cast<int64_t>(text.size()));
+  if (!text.empty()) std::memcpy(memory, text.data(), text.size());
+  Cell& c = cell(f, row);
+  c.data = memory;
+  c.bytes = static_cast<int64_t>(text.size());
+}
+
+void Block::SetTextView(size_t f, int64_t row, std::string_view text) {
+  Cell& c = cell(f, row);
+  c.data = reinterpret_cast<const std::byte*>(text.data());
+  c.bytes = static_cast<int64_t>(text.size());
+}
+
+void Block::SetTexts(size_t f, int64_t row, std::span<const int64_t> dims,
+                     std::span<const std::string_view> texts) {
+  auto* views = reinterpret_cast<std::string_view*>(
+      Allocate(static_cast<int64_t>(texts.size() * sizeof(std::string_view))));
+  size_t total = 0;
+  for (std::string_view text : texts) total += text.size();
+  auto* memory = reinterpret_cast<char*>(Allocate(static_cast<int64_t>(total)));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (!texts[i].empty()) std::memcpy(memory, texts[i].data(), texts[i].size());
+    new (views + i) std::string_view(memory, texts[i].size());
+    memory += texts[i].size();
+  }
+  Cell& c = cell(f, row);
+  c.data = reinterpret_cast<const std::byte*>(views);
+  c.bytes = static_cast<int64_t>(texts.size() * sizeof(std::string_view));
+  std::copy(dims.begin(), dims.end(), c.dims.begin());
+}
+
+std::span<const std::string_view> Block::texts(size_t f, int64_t row) const {
+  const Cell& c = cell(f, row);
+  return {reinterpret_cast<const std::string_view*>(c.data),
+          static_cast<size_t>(c.bytes) / sizeof(std::string_view)};
+}
+
+std::span<const int64_t> Block::dims(size_t f, int64_t row) const {
+  const std::vector<int64_t>& dims = fields_[f].shape.dims;
+  if (fields_[f].fixed()) return dims;
+  return std::span<const int64_t>(cell(f, row).dims).first(dims.size());
+}
+
+std::span<const std::byte> Block::bytes(size_t f, int64_t row) const {
+  if (fields_[f].fixed()) return {data(f, row), static_cast<size_t>(columns_[f].stride)};
+  const Cell& c = cell(f, row);
+  return {c.data, static_cast<size_t>(c.bytes)};
+}
+
+void Block::ShareColumn(size_t f, const Block& from, size_t g) {
+  Column& to = columns_[f];
+  const Column& source = from.columns_[g];
+  if (from.rows_ != rows_ || from.fields_[g].fixed() != fields_[f].fixed() ||
+      source.stride != to.stride) {
+    throw Internal("column {} of {} rows cannot become column {} of {} rows",
+                   from.fields_[g].ToString(), from.rows_, fields_[f].ToString(), rows_);
+  }
+  if (!fields_[f].fixed()) {
+    to.cells = source.cells;
+    if (from.arena_) shared_.push_back(from.arena_);
+    shared_.insert(shared_.end(), from.shared_.begin(), from.shared_.end());
+    return;
+  }
+  if (to.borrowed || source.borrowed) {
+    std::memcpy(to.memory, source.memory, static_cast<size_t>(rows_ * to.stride));
+    return;
+  }
+  to.alias = source.alias ? source.alias : source.own;
+  to.memory = source.memory;
+}
+
+void Block::CopyRow(int64_t row, const Block& from, int64_t from_row, bool deep) {
+  for (size_t f = 0; f < fields_.size(); ++f) {
+    if (fields_[f].fixed()) {
+      std::memcpy(data(f, row), from.data(f, from_row), static_cast<size_t>(columns_[f].stride));
+      continue;
+    }
+    const Cell& source = from.cell(f, from_row);
+    if (!deep) {
+      cell(f, row) = source;
+    } else if (fields_[f].text && !fields_[f].shape.dims.empty()) {
+      SetTexts(f, row, from.dims(f, from_row), from.texts(f, from_row));
+    } else {
+      Cell& to = cell(f, row);
+      to = source;
+      std::byte* memory = Allocate(source.bytes);
+      if (source.bytes > 0) std::memcpy(memory, source.data, static_cast<size_t>(source.bytes));
+      to.data = memory;
+    }
+  }
+  if (!deep) {
+    // Rows mostly come one after the other from the same block.
+    const auto keep = [&](const std::shared_ptr<Arena>& arena) {
+      if (arena && (shared_.empty() || shared_.back() != arena) &&
+          std::find(shared_.begin(), shared_.end(), arena) == shared_.end()) {
+        shared_.push_back(arena);
+      }
+    };
+    keep(from.arena_);
+    for (const std::shared_ptr<Arena>& arena : from.shared_) keep(arena);
+  }
+  if (from.bad(from_row)) {
+    bad_.resize(static_cast<size_t>(rows_));
+    bad_[static_cast<size_t>(row)] = 1;
+  }
+}
+
+void Block::ClearRow(int64_t row) {
+  for (size_t f = 0; f < fields_.size(); ++f) {
+    if (fields_[f].fixed()) {
+      std::memset(data(f, row), 0, static_cast<size_t>(columns_[f].stride));
+    } else {
+      cell(f, row) = Cell{};
+    }
+  }
+}
+
+void Block::Bad(int64_t row, const DataError& error) {
+  if (policy_ == nullptr) throw error;
+  policy_->Report(error);
+  ClearRow(row);
+  bad_.resize(static_cast<size_t>(rows_));
+  bad_[static_cast<size_t>(row)] = 1;
+}
+
+void Block::TakeBad(const Block& from) {
+  if (from.bad_.empty()) return;
+  bad_.resize(static_cast<size_t>(rows_));
+  for (int64_t row = 0; row < rows_; ++row) {
+    if (!from.bad(row) || bad_[static_cast<size_t>(row)] != 0) continue;
+    ClearRow(row);
+    bad_[static_cast<size_t>(row)] = 1;
+  }
+}
+
+}  // namespace flatout::data
