@@ -99,8 +99,8 @@ class ExampleInference {
   // Whether any had feature_lists.
   bool sequence() const { return sequence_; }
   bool empty() const { return seen_.empty(); }
-  // By name: the type seen; shape [] where every record had one value, [n] where every record had n,
-  // else [kAny]. Throws DataError where a feature changes its type.
+  // By name: the type seen; shape [] where every record had one value, [n] where every record had
+  // n, else [kAny]. Throws DataError where a feature changes its type.
   std::vector<FeatureSpec> Specs() const;
 
  private:

@@ -72,8 +72,8 @@ class TfRecordFile {
   int64_t offset(int64_t record) const { return index_.offsets[static_cast<size_t>(record)]; }
   // Bytes of the record with header and footer.
   int64_t extent(int64_t record) const { return offset(record + 1) - offset(record); }
-  // The data of a record, given its extent() bytes. Throws DataError naming file, offset, record and
-  // kind of damage.
+  // The data of a record, given its extent() bytes. Throws DataError naming file, offset, record
+  // and kind of damage.
   std::span<const std::byte> Check(int64_t record, std::span<const std::byte> framed) const;
   // "train.tfrecord: record 17 (at byte 2040)".
   std::string Describe(int64_t record) const;
