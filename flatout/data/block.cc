@@ -48,6 +48,7 @@ void BadRecords::Report(const DataError& error) {
     if (!state_->seen.insert(error.what()).second) return;
     count = static_cast<int64_t>(state_->seen.size());
     if (state_->messages.size() < kMostMessages) state_->messages.emplace_back(error.what());
+    if (listener_ && count <= allowed_) listener_(error);
   }
   if (count > allowed_) {
     if (allowed_ == 0) throw error;
@@ -56,6 +57,7 @@ void BadRecords::Report(const DataError& error) {
                                 allowed_));
     throw last;
   }
+  if (listener_) return;
   if (count <= kMostWarnings) LogWarning("bad record left out: {}", error.what());
   if (count == kMostWarnings && allowed_ > kMostWarnings) {
     LogWarning("further bad records are only counted");

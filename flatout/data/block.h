@@ -9,10 +9,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "flatout/base/error.h"
@@ -32,8 +34,11 @@ struct Cell {
 // Counts the bad records that a run goes on without. Thread-safe.
 class BadRecords {
  public:
+  // Told each bad record once, by one thread at a time, instead of a warning in the log.
+  using Listener = std::function<void(const DataError&)>;
   // `allowed`: how many may be bad before reading fails; 0: the first one fails.
-  explicit BadRecords(int64_t allowed = 0) : allowed_(allowed) {}
+  explicit BadRecords(int64_t allowed = 0, Listener listener = {})
+      : allowed_(allowed), listener_(std::move(listener)) {}
   // Throws the error when more than `allowed` records are bad; else notes it, logs a warning for
   // the first few, and returns. The same error again (in a later epoch) does not count twice.
   void Report(const DataError& error);
@@ -45,6 +50,7 @@ class BadRecords {
  private:
   struct State;
   const int64_t allowed_;
+  const Listener listener_;
   std::shared_ptr<State> state_ = MakeState();
   static std::shared_ptr<State> MakeState();
 };
