@@ -45,8 +45,9 @@ struct FeatureSpec {
   // of all of `shape`, as tf.io.decode_raw reads it.
   std::optional<ir::DType> as;
   int64_t bound = 0;  // int64: values must lie in [0, bound)
-  // For records without the feature (numbers, or one string): one for all elements or one for each.
-  // Without it a missing feature is an error, or no values where shape has kAny.
+  // For records without the feature: one number (string) for all elements, or one number for each.
+  // Without it a missing feature is an error, or no values where shape has kAny. Not for sequences,
+  // which then have no frames.
   std::vector<double> default_numbers;
   std::optional<std::string> default_text;
 
@@ -84,6 +85,10 @@ class ExampleParser {
 
  private:
   struct Table;
+  void ParseFrames(size_t feature, std::span<const std::byte> list, const uint8_t* origin,
+                   Block& out, int64_t row, Scratch& scratch) const;
+  void UseDefault(size_t feature, Block& out, int64_t row, Scratch& scratch) const;
+
   ExampleFormat format_;
   std::vector<FeatureSpec> specs_;
   std::vector<Field> fields_;
@@ -99,6 +104,8 @@ class ExampleInference {
   // Whether any had feature_lists.
   bool sequence() const { return sequence_; }
   bool empty() const { return seen_.empty(); }
+  // Names of features (of feature lists), sorted.
+  std::vector<std::string> Names(bool sequence) const;
   // By name: the type seen; shape [] where every record had one value, [n] where every record had
   // n, else [kAny]. Throws DataError where a feature changes its type.
   std::vector<FeatureSpec> Specs() const;

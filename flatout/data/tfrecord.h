@@ -72,10 +72,18 @@ class TfRecordFile {
   int64_t offset(int64_t record) const { return index_.offsets[static_cast<size_t>(record)]; }
   // Bytes of the record with header and footer.
   int64_t extent(int64_t record) const { return offset(record + 1) - offset(record); }
-  // The data of a record, given its extent() bytes. Throws DataError naming file, offset, record
-  // and kind of damage.
+  // Whether the record stands for the lost end of the file. It may be gigabytes: not to be read.
+  bool lost(int64_t record) const {
+    return index_.damage != TfRecordDamage::kNone && record == size() - 1;
+  }
+  // What happened there: file, offset, record, kind of damage, bytes lost, remedy.
+  DataError Damage(int64_t record) const;
+  // The data of a record that is not lost, given its extent() bytes. Throws DataError naming file,
+  // offset and record when its checksum is wrong.
   std::span<const std::byte> Check(int64_t record, std::span<const std::byte> framed) const;
-  // "train.tfrecord: record 17 (at byte 2040)".
+  // Reads and checks one record. Throws DataError, also for a lost one.
+  std::span<const std::byte> Read(int64_t record, std::vector<std::byte>& scratch) const;
+  // "train.tfrecord: record 17 at byte 2040".
   std::string Describe(int64_t record) const;
 
  private:
