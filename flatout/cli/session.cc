@@ -47,7 +47,7 @@ Session MakeSession(const train::RunConfig& config) {
   // Loading a plugin and reading data both take a good part of a second.
   std::future<std::shared_ptr<train::Runtime>> runtime = std::async(
       std::launch::async, [&] { return std::make_shared<train::Runtime>(config.train); });
-  session.sources = train::OpenSources(config.data);
+  session.sources = train::OpenSources(config);
   const data::SourcePtr any = session.sources.train        ? session.sources.train
                               : session.sources.validation ? session.sources.validation
                                                            : session.sources.test;

@@ -53,8 +53,8 @@ void BadRecords::Report(const DataError& error) {
   if (count > allowed_) {
     if (allowed_ == 0) throw error;
     DataError last = error;
-    last.AddContext(fmt::format("more than max_bad_records = {} records are bad; the last one",
-                                allowed_));
+    last.AddContext(
+        fmt::format("more than max_bad_records = {} records are bad; the last one", allowed_));
     throw last;
   }
   if (listener_) return;
@@ -80,8 +80,8 @@ std::vector<std::string> BadRecords::messages() const {
 class Block::Arena {
  public:
   std::byte* Allocate(int64_t bytes) {
-    const int64_t rounded = (bytes + static_cast<int64_t>(kAlignment) - 1) &
-                            ~(static_cast<int64_t>(kAlignment) - 1);
+    const int64_t rounded =
+        (bytes + static_cast<int64_t>(kAlignment) - 1) & ~(static_cast<int64_t>(kAlignment) - 1);
     while (at_ < chunks_.size() && chunks_[at_].size - used_ < rounded) {
       ++at_;
       used_ = 0;
@@ -303,6 +303,11 @@ void Block::Bad(int64_t row, const DataError& error) {
   if (policy_ == nullptr) throw error;
   policy_->Report(error);
   ClearRow(row);
+  bad_.resize(static_cast<size_t>(rows_));
+  bad_[static_cast<size_t>(row)] = 1;
+}
+
+void Block::MarkBad(int64_t row) {
   bad_.resize(static_cast<size_t>(rows_));
   bad_[static_cast<size_t>(row)] = 1;
 }

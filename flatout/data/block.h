@@ -2,8 +2,8 @@
 //
 // A field that is fixed (field.h) is one run of memory, row after row, which may be the very buffer
 // that is sent to the device. Any other field is a Cell per row: a pointer and dimensions. A cell's
-// bytes lie in the block's own arena, in another block whose column it shares, or in the memory of a
-// source, which outlives every block (so nothing is copied out of a mapped file).
+// bytes lie in the block's own arena, in another block whose column it shares, or in the memory of
+// a source, which outlives every block (so nothing is copied out of a mapped file).
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ namespace flatout::data {
 // kMostRank dimensions.
 inline constexpr size_t kMostRank = 4;
 struct Cell {
-  const std::byte* data = nullptr;       // row-major elements; of text: see Block::text and texts
-  int64_t bytes = 0;                     // that data takes; of a text of rank 0: its length
+  const std::byte* data = nullptr;        // row-major elements; of text: see Block::text and texts
+  int64_t bytes = 0;                      // that data takes; of a text of rank 0: its length
   std::array<int64_t, kMostRank> dims{};  // the first field.shape.rank() count
 };
 
@@ -73,7 +73,9 @@ class Block {
 
   // ---- fixed fields ----
   // Row `row` of field f; the rows lie one after the other.
-  std::byte* data(size_t f, int64_t row = 0) { return columns_[f].memory + row * columns_[f].stride; }
+  std::byte* data(size_t f, int64_t row = 0) {
+    return columns_[f].memory + row * columns_[f].stride;
+  }
   const std::byte* data(size_t f, int64_t row = 0) const {
     return columns_[f].memory + row * columns_[f].stride;
   }
@@ -132,6 +134,8 @@ class Block {
   BadRecords* bad_records() const { return policy_; }
   // Row `row` cannot be read: throws the error, or counts it, clears the row and marks it.
   void Bad(int64_t row, const DataError& error);
+  // Marks row `row` as bad, and nothing else: what was read into its memory has been told already.
+  void MarkBad(int64_t row);
   bool bad(int64_t row) const { return !bad_.empty() && bad_[static_cast<size_t>(row)] != 0; }
   bool any_bad() const { return !bad_.empty(); }
   // Marks as bad what is bad in `from` (of as many rows), as a transform must for its output.
@@ -145,8 +149,8 @@ class Block {
     bool borrowed = false;
     std::shared_ptr<std::byte[]> own;    // memory points into it unless borrowed or shared
     std::shared_ptr<std::byte[]> alias;  // another block's own, where the column is shared
-    int64_t capacity = 0;              // bytes of own
-    std::vector<Cell> cells;           // not fixed
+    int64_t capacity = 0;                // bytes of own
+    std::vector<Cell> cells;             // not fixed
   };
   Arena& arena();
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "flatout/data/dataset.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {
@@ -19,14 +20,19 @@ std::shared_ptr<const xla::Client> CpuClient() {
   return client;
 }
 
-Dataset Numbers(int64_t size) {
+SourcePtr Numbers(int64_t size) {
   std::vector<int32_t> ids(static_cast<size_t>(size));
   std::iota(ids.begin(), ids.end(), 0);
   std::vector<uint8_t> images;
   for (int32_t id : ids) images.insert(images.end(), 48, static_cast<uint8_t>(id * 7));
-  return Dataset::FromTensorSlices(
-      {MakeArray("image", ir::Shape(ir::DType::kU8, {4, 4, 3}), images),
-       MakeArray("label", ir::Shape::Scalar(ir::DType::kI32), ids)});
+  return std::make_shared<ArraysSource>(
+      "numbers",
+      std::vector<Array>{MakeArray("image", ir::Shape(ir::DType::kU8, {4, 4, 3}), images),
+                         MakeArray("label", ir::Shape::Scalar(ir::DType::kI32), ids)});
+}
+
+SourcePtr Shuffled(SourcePtr source) {
+  return Dataset::FromSource(std::move(source)).Shuffle(4).source();
 }
 
 // All that arrives on the devices, epoch by epoch, equals what is assembled on the host.
@@ -38,11 +44,12 @@ void ExpectSameAsHost(const LaunchReader& reader, DevicePrefetchOptions options,
   options.end_epoch = 3;
   DevicePrefetcher input(client, devices, reader, reader.Start(), options);
   HostLaunch expected(reader);
+  ReadContext context;
   IteratorState state = reader.Start();
   // Launches that are still held, as a training loop with steps in flight holds them.
   std::vector<DeviceLaunch> held;
   auto check = [&](const DeviceLaunch& launch) {
-    reader.Assemble(launch.plan, expected);
+    reader.Assemble(launch.plan, context, expected);
     ASSERT_EQ(launch.buffers.size(), devices.size());
     for (size_t r = 0; r < devices.size(); ++r) {
       ASSERT_EQ(launch.buffers[r].size(), reader.fields().size());
@@ -68,15 +75,15 @@ void ExpectSameAsHost(const LaunchReader& reader, DevicePrefetchOptions options,
   }
   for (const DeviceLaunch& launch : held) check(launch);
   EXPECT_EQ(state.epoch, 3);
-  EXPECT_EQ(input.stats().records, 3 * reader.dataset().size());
-  EXPECT_GT(input.stats().transfer, 0);
+  EXPECT_EQ(input.stats().records, 3 * reader.source()->size());
+  EXPECT_GT(input.stats().stages.at("transfer").seconds, 0);
 }
 
 TEST(DevicePrefetcher, SameAsHost) {
   for (bool zero_copy : {false, true}) {
     for (int64_t replicas : {1, 2}) {
       for (int workers : {1, 3}) {
-        LaunchReader reader(Numbers(203).Shuffle(4),
+        LaunchReader reader(Shuffled(Numbers(203)),
                             {.steps_per_launch = 3, .replicas = replicas, .rows = 5});
         DevicePrefetchOptions options;
         options.depth = 3;
@@ -95,7 +102,7 @@ TEST(DevicePrefetcher, SameAsHost) {
 // A program gets the right data although the launch is let go before the program has ended.
 TEST(DevicePrefetcher, BuffersMayGoBeforeTheProgramEnds) {
   auto client = CpuClient();
-  LaunchReader reader(Numbers(64).Shuffle(4), {.steps_per_launch = 2, .rows = 4});
+  LaunchReader reader(Shuffled(Numbers(64)), {.steps_per_launch = 2, .rows = 4});
   auto sum = client->Compile(R"(module @sum { func.func @main(%x: tensor<2x4xi32>) -> tensor<i32> {
     %zero = stablehlo.constant dense<0> : tensor<i32>
     %s = "stablehlo.reduce"(%x, %zero) ({
@@ -138,13 +145,14 @@ TEST(DevicePrefetcher, LaunchesOutliveIt) {
 }
 
 TEST(DevicePrefetcher, ErrorsAndStop) {
-  Dataset broken = Numbers(20).Map({Field{"x", ir::Shape::Scalar(ir::DType::kI32)}},
-                                   [](const Chunk& in, const Chunk& out) {
-                                     if (static_cast<uint8_t>(in.fields[0][0]) >= 84) {
-                                       throw BadData("no such number");
-                                     }
-                                     std::memset(out.fields[0], 0, 4 * in.records);
-                                   });
+  const SourcePtr broken =
+      Dataset::FromSource(Numbers(20))
+          .Map({Field{"x", ir::Shape::Scalar(ir::DType::kI32)}},
+               [](const Block& in, Block& out) {
+                 if (in.as<uint8_t>(0)[0] >= 84) throw BadData("no such number");
+                 std::memset(out.data(0), 0, static_cast<size_t>(4 * in.rows()));
+               })
+          .source();
   LaunchReader reader(broken, {.rows = 4});
   DevicePrefetcher input(CpuClient(), {CpuClient()->devices()[0]}, reader, reader.Start(), {});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(input.Next());

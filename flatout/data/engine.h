@@ -41,28 +41,28 @@ class JobSource {
 };
 
 struct EngineOptions {
-  int workers = 0;         // threads; 0: tuned
-  int depth = 0;           // items in the making or waiting; 0: tuned
-  int64_t bytes = 0;       // memory of those items; at least one is always made; 0: a share of what
-                           // this process may use (DefaultBudget)
-  int max_workers = 0;     // for tuning; 0: four times the usable cores (threads that wait for a
-                           // slow disk need no core)
+  int workers = 0;      // threads; 0: tuned
+  int depth = 0;        // items in the making or waiting; 0: tuned
+  int64_t bytes = 0;    // memory of those items; at least one is always made; 0: a share of what
+                        // this process may use (DefaultBudget)
+  int max_workers = 0;  // for tuning; 0: four times the usable cores (threads that wait for a
+                        // slow disk need no core)
   BadRecords* bad = nullptr;  // must outlive the engine
   std::string name = "input";
 };
 
 // Seconds since the start are of all workers together, except wait.
 struct EngineStats {
-  int64_t items = 0;    // given out
-  int64_t records = 0;  // in them
-  double wait = 0;      // of the consumer, in Next
-  double busy = 0;      // of the workers, in pieces
-  double cpu = 0;       // of that, on a processor (the rest waited for disks and the like)
-  double full = 0;      // of the workers, because enough was waiting
-  double fill = 0;      // mean share of depth that was ready when Next was called
-  int workers = 0;      // now
-  int depth = 0;        // now
-  int64_t bytes = 0;    // of the items in the making or waiting, now
+  int64_t items = 0;       // given out
+  int64_t records = 0;     // in them
+  double wait = 0;         // of the consumer, in Next
+  double busy = 0;         // of the workers, in pieces
+  double cpu = 0;          // of that, on a processor (the rest waited for disks and the like)
+  double full = 0;         // of the workers, because enough was waiting
+  double fill = 0;         // mean share of depth that was ready when Next was called
+  int workers = 0;         // now
+  int depth = 0;           // now
+  int64_t bytes = 0;       // of the items in the making or waiting, now
   int64_t most_bytes = 0;  // at any time
   int64_t budget = 0;      // for them
   std::map<std::string, StageTime> stages;

@@ -36,8 +36,10 @@ LaunchReader::LaunchReader(SourcePtr source, BatchLayout layout)
     }
     if (!field.fixed()) {
       throw Invalid(
-          "{}: field {} differs in size from record to record, but batches need one shape: bring it "
-          "to one with a transform (resize, pad_or_truncate, lookup, ...), or leave it out with the "
+          "{}: field {} differs in size from record to record, but batches need one shape: bring "
+          "it "
+          "to one with a transform (resize, pad_or_truncate, lookup, ...), or leave it out with "
+          "the "
           "transform \"drop\"",
           what, field.ToString());
     }
@@ -138,12 +140,13 @@ void LaunchReader::Assemble(const LaunchPlan& plan, ReadContext& context,
 
 void LaunchReader::Assemble(const LaunchPlan& plan, int64_t begin, int64_t count,
                             ReadContext& context, HostLaunch& launch) const {
-  const ReadContext::Stage stage(context, kAssemble, std::clamp<int64_t>(plan.rows - begin, 0, count));
+  const ReadContext::Stage stage(context, kAssemble,
+                                 std::clamp<int64_t>(plan.rows - begin, 0, count));
   const size_t fields = fields_.size() - 1;
   std::vector<std::byte*> out(fields);
   std::vector<int64_t> records;
-  // Rows whose neighbours in the order are neighbours in the buffer: of one replica in one step, or,
-  // with one replica, all.
+  // Rows whose neighbours in the order are neighbours in the buffer: of one replica in one step,
+  // or, with one replica, all.
   const int64_t run = layout_.replicas == 1 ? layout_.launch_rows() : layout_.rows;
   for (const int64_t end = begin + count; begin < end;) {
     const int64_t here = std::min(end, (begin / run + 1) * run) - begin;

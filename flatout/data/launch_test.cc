@@ -5,12 +5,14 @@
 #include <numeric>
 #include <set>
 
+#include "flatout/data/dataset.h"
+#include "flatout/data/order.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {
 namespace {
 
-Dataset Numbers(int64_t size) {
+SourcePtr Numbers(int64_t size) {
   std::vector<int64_t> ids(static_cast<size_t>(size));
   std::iota(ids.begin(), ids.end(), 100);
   std::vector<uint8_t> pairs;
@@ -18,21 +20,27 @@ Dataset Numbers(int64_t size) {
     pairs.push_back(static_cast<uint8_t>(id));
     pairs.push_back(static_cast<uint8_t>(255 - id));
   }
-  return Dataset::FromTensorSlices({MakeArray("id", ir::Shape::Scalar(ir::DType::kI64), ids),
+  return std::make_shared<ArraysSource>(
+      "numbers", std::vector<Array>{MakeArray("id", ir::Shape::Scalar(ir::DType::kI64), ids),
                                     MakeArray("pair", ir::Shape(ir::DType::kU8, {2}), pairs)});
+}
+
+SourcePtr Shuffled(SourcePtr source) {
+  return Dataset::FromSource(std::move(source)).Shuffle(8).source();
 }
 
 // Goes through `epochs` epochs, checking all that a launch promises, and returns for every step the
 // ids of its global batch.
-std::vector<std::vector<int64_t>> Steps(const Dataset& dataset, BatchLayout layout, int epochs) {
+std::vector<std::vector<int64_t>> Steps(const SourcePtr& dataset, BatchLayout layout, int epochs) {
   LaunchReader reader(dataset, layout);
   HostLaunch launch(reader);
+  ReadContext context;
   std::vector<std::vector<int64_t>> all;
   IteratorState state = reader.Start();
   int64_t steps = 0;
   while (state.epoch < epochs) {
     LaunchPlan plan = reader.Plan(state);
-    reader.Assemble(plan, launch);
+    reader.Assemble(plan, context, launch);
     EXPECT_EQ(plan.epoch, state.epoch);
     EXPECT_GE(plan.steps, 1);
     EXPECT_LE(plan.steps, layout.steps_per_launch);
@@ -87,7 +95,7 @@ TEST(Launch, ExactlyOnce) {
                                  batch + 1, 2 * batch - 1, 2 * batch, 5 * batch + 1};
       sizes.erase(0);
       for (int64_t size : sizes) {
-        Dataset dataset = Numbers(size).Shuffle(8);
+        const SourcePtr dataset = Shuffled(Numbers(size));
         for (int64_t k : {1, 2, 3, 7}) {
           SCOPED_TRACE(fmt::format("N={} R={} B={} K={}", size, replicas, rows, k));
           std::vector<int64_t> ids;
@@ -96,10 +104,8 @@ TEST(Launch, ExactlyOnce) {
           }
           std::vector<int64_t> expected;
           for (int64_t epoch = 0; epoch < 3; ++epoch) {
-            std::vector<int64_t> order(static_cast<size_t>(size));
-            std::iota(order.begin(), order.end(), 0);
-            dataset.order().Map(epoch, order);
-            for (int64_t i : order) expected.push_back(100 + i);
+            const Permutation order(8, epoch, size);
+            for (int64_t i = 0; i < size; ++i) expected.push_back(100 + order[i]);
           }
           ASSERT_EQ(ids, expected);
         }
@@ -110,7 +116,7 @@ TEST(Launch, ExactlyOnce) {
 
 // The records of each step depend on the global batch only.
 TEST(Launch, SameStepsForAnyCut) {
-  Dataset dataset = Numbers(53).Shuffle(8);
+  const SourcePtr dataset = Shuffled(Numbers(53));
   auto expected = Steps(dataset, {1, 1, 12}, 2);
   EXPECT_EQ(expected.size(), 10u);
   for (int64_t k : {1, 2, 3, 100}) {
@@ -121,14 +127,14 @@ TEST(Launch, SameStepsForAnyCut) {
 }
 
 TEST(Launch, DropRemainder) {
-  Dataset dataset = Numbers(53);
+  const SourcePtr dataset = Numbers(53);
   auto steps =
       Steps(dataset, {.steps_per_launch = 3, .replicas = 2, .rows = 6, .drop_remainder = true}, 2);
   EXPECT_EQ(steps.size(), 8u);
   for (const auto& step : steps) EXPECT_EQ(step.size(), 12u);
   // A saved position in the part that is left out goes on with the next epoch.
   LaunchReader reader(dataset, {.replicas = 2, .rows = 6, .drop_remainder = true});
-  EXPECT_EQ(reader.CheckState({0, 0, 50, 53}), (IteratorState{0, 1, 0, 53}));
+  EXPECT_EQ(reader.CheckState({0, 0, 50, 53, {}}), (IteratorState{0, 1, 0, 53, {}}));
 }
 
 TEST(Launch, BuffersAndShapes) {
@@ -144,6 +150,72 @@ TEST(Launch, BuffersAndShapes) {
       EXPECT_EQ(reinterpret_cast<uintptr_t>(launch.data(r, f)) % 64, 0u);
     }
   }
+}
+
+// A bad record in its place is a row of zeros without weight, and nothing moves.
+TEST(Launch, BadRecordsAreRowsWithoutWeight) {
+  class Holed : public ArraysSource {
+   public:
+    using ArraysSource::ArraysSource;
+    void Read(ReadContext& context, int64_t epoch, std::span<const int64_t> records,
+              Block& out) const override {
+      ArraysSource::Read(context, epoch, records, out);
+      for (size_t i = 0; i < records.size(); ++i) {
+        if (records[i] % 5 == 3) out.Bad(static_cast<int64_t>(i), BadData("hole {}", records[i]));
+      }
+    }
+  };
+  std::vector<int32_t> ids(20);
+  std::iota(ids.begin(), ids.end(), 1);
+  const auto source = std::make_shared<Holed>(
+      "holed", std::vector<Array>{MakeArray("id", ir::Shape::Scalar(ir::DType::kI32), ids)});
+  for (const BatchLayout layout : {BatchLayout{2, 1, 6}, BatchLayout{1, 3, 4}}) {
+    const LaunchReader reader(source, layout);
+    HostLaunch launch(reader);
+    BadRecords bad(4);
+    ReadContext context(&bad);
+    const LaunchPlan plan = reader.Plan(reader.Start());
+    reader.Assemble(plan, context, launch);
+    EXPECT_EQ(plan.rows, 12);
+    EXPECT_EQ(launch.bad_rows(), 2);
+    EXPECT_EQ(bad.count(), 2);
+    std::vector<int32_t> found;
+    for (size_t r = 0; r < static_cast<size_t>(layout.replicas); ++r) {
+      const auto values = launch.Values<int32_t>("id", r);
+      const auto weights = launch.Values<float>("weight", r);
+      for (size_t i = 0; i < values.size(); ++i) {
+        EXPECT_EQ(weights[i], values[i] == 0 ? 0 : 1);
+        found.push_back(values[i]);
+      }
+    }
+    EXPECT_THAT(found, ::testing::ElementsAre(1, 2, 3, 0, 5, 6, 7, 8, 0, 10, 11, 12));
+  }
+  // One more than is allowed ends it, and says how many were.
+  BadRecords few(1);
+  ReadContext context(&few);
+  const LaunchReader reader(source, {.rows = 20});
+  HostLaunch launch(reader);
+  EXPECT_THAT(testing::MessageOf<DataError>(
+                  [&] { reader.Assemble(reader.Plan(reader.Start()), context, launch); }),
+              ::testing::AllOf(::testing::HasSubstr("max_bad_records = 1"),
+                               ::testing::HasSubstr("hole 8")));
+}
+
+TEST(Launch, FieldsOfManySizesAreRefused) {
+  class Words : public Source {
+   public:
+    int64_t size() const override { return 1; }
+    const std::vector<Field>& fields() const override { return fields_; }
+    const std::string& description() const override { return description_; }
+    void Read(ReadContext&, int64_t, std::span<const int64_t>, Block&) const override {}
+
+   private:
+    std::vector<Field> fields_ = {TextField("word")};
+    std::string description_ = "words";
+  };
+  EXPECT_THAT(
+      testing::MessageOf<UserError>([&] { LaunchReader(std::make_shared<Words>(), {.rows = 1}); }),
+      ::testing::HasSubstr("word text[] differs in size"));
 }
 
 TEST(Launch, Refused) {

@@ -213,7 +213,8 @@ class Prefetcher::Launches : public JobSource {
       if (layout.drop_remainder) plan.rows -= plan.rows % layout.global_batch();
       plan.steps = (plan.rows + layout.global_batch() - 1) / layout.global_batch();
       plan.next = planned_;
-      if (plan.rows > 0) return std::make_shared<StreamJob>(*this, std::move(plan), std::move(blocks));
+      if (plan.rows > 0)
+        return std::make_shared<StreamJob>(*this, std::move(plan), std::move(blocks));
       if (plan.start.position == 0) {
         throw BadData("{}: epoch {} has no records{}", reader_->source()->description(),
                       plan.epoch + 1,

@@ -36,7 +36,7 @@ class Prefetcher {
   class TransferLog {
    public:
     virtual ~TransferLog() = default;
-    virtual void Add(double seconds) = 0;                 // to the stage "transfer"
+    virtual void Add(double seconds) = 0;             // to the stage "transfer"
     virtual void Fail(std::exception_ptr error) = 0;  // reaches the consumer at its next call
   };
   // Called on a worker thread with an assembled launch; may keep it as long as it needs the memory.

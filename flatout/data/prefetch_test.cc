@@ -22,7 +22,9 @@ class GatedSource : public Source {
   int64_t size() const override { return size_; }
   const std::vector<Field>& fields() const override { return fields_; }
   const std::string& description() const override { return description_; }
-  void Read(std::span<const int64_t> indices, std::span<std::byte* const> out) const override {
+  void Read(ReadContext& context, int64_t, std::span<const int64_t> indices,
+            Block& out) const override {
+    const ReadContext::Stage stage(context, stage_, static_cast<int64_t>(indices.size()));
     {
       std::unique_lock lock(mutex_);
       ++reads_;
@@ -31,7 +33,7 @@ class GatedSource : public Source {
     }
     for (size_t i = 0; i < indices.size(); ++i) {
       if (bad_ >= 0 && indices[i] >= bad_) throw BadData("record {} is bad", indices[i]);
-      reinterpret_cast<int64_t*>(out[0])[i] = indices[i];
+      out.as<int64_t>(0)[i] = indices[i];
     }
   }
   void Open(bool open) const {
@@ -51,7 +53,7 @@ class GatedSource : public Source {
  private:
   int64_t size_, bad_;
   std::vector<Field> fields_ = {Field{"id", ir::Shape::Scalar(ir::DType::kI64)}};
-  std::string description_ = "gated";
+  std::string description_ = "gated", stage_ = "read";
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   mutable bool open_ = true;
@@ -59,7 +61,7 @@ class GatedSource : public Source {
 };
 
 LaunchReader Reader(const std::shared_ptr<GatedSource>& source, BatchLayout layout) {
-  return LaunchReader(Dataset::FromSource(source), layout);
+  return LaunchReader(source, layout);
 }
 
 std::vector<int64_t> Ids(const Prefetcher::Item& item) {
@@ -84,14 +86,15 @@ TEST(Prefetcher, OrderForAnyThreadsAndDepth) {
       EXPECT_EQ(ids, expected) << workers << " " << depth;
       EXPECT_EQ(ends, 3);
       EXPECT_FALSE(prefetcher.Next());
-      PrefetchStats stats = prefetcher.stats();
-      EXPECT_EQ(stats.launches, 27);
+      const EngineStats stats = prefetcher.stats();
+      EXPECT_EQ(stats.items, 27);
       EXPECT_EQ(stats.records, 303);
       EXPECT_EQ(stats.depth, depth);
       EXPECT_GE(stats.fill, 0);
       EXPECT_LE(stats.fill, 1);
-      EXPECT_GT(stats.read, 0);
-      EXPECT_GT(stats.assemble, 0);
+      EXPECT_EQ(stats.stages.at("read").records, 303);
+      EXPECT_GT(stats.stages.at("read").seconds, 0);
+      EXPECT_GT(stats.stages.at("assemble").seconds, 0);
     }
   }
 }
@@ -99,11 +102,11 @@ TEST(Prefetcher, OrderForAnyThreadsAndDepth) {
 TEST(Prefetcher, StartsAnywhere) {
   auto source = std::make_shared<GatedSource>(10);
   LaunchReader reader = Reader(source, {.rows = 4});
-  Prefetcher prefetcher(reader, {0, 1, 7, 10}, {.end_epoch = 3});
+  Prefetcher prefetcher(reader, {0, 1, 7, 10, {}}, {.end_epoch = 3});
   EXPECT_THAT(Ids(*prefetcher.Next()), ::testing::ElementsAre(7, 8, 9));
   EXPECT_THAT(Ids(*prefetcher.Next()), ::testing::ElementsAre(0, 1, 2, 3));
-  EXPECT_THROW(Prefetcher(reader, {0, 0, 0, 9}, {}), UserError);
-  EXPECT_THROW(Prefetcher(reader, reader.Start(), {.depth = 0}), UserError);
+  EXPECT_THROW(Prefetcher(reader, {0, 0, 0, 9, {}}, {}), UserError);
+  EXPECT_THROW(Prefetcher(reader, reader.Start(), {.depth = -1}), UserError);
 }
 
 // The next epoch's launches are read before this epoch's are asked for, and no more than `depth`.
@@ -124,15 +127,22 @@ TEST(Prefetcher, BoundedByBytes) {
   LaunchReader reader = Reader(source, {.rows = 10});
   int64_t one = reader.launch_bytes();
   EXPECT_EQ(one, 120);
-  EXPECT_EQ(Prefetcher(reader, reader.Start(), {.depth = 8, .bytes = 3 * one}).stats().depth, 3);
-  EXPECT_EQ(Prefetcher(reader, reader.Start(), {.depth = 8, .bytes = 1}).stats().depth, 1);
-  EXPECT_EQ(Prefetcher(reader, reader.Start(), {.depth = 8}).stats().depth, 8);
+  for (const int64_t budget : {3 * one, int64_t{1}, 100 * one}) {
+    Prefetcher prefetcher(reader, reader.Start(),
+                          {.depth = 8, .bytes = budget, .workers = 2, .end_epoch = 1});
+    int64_t rows = 0;
+    while (auto item = prefetcher.Next()) rows += item->plan.rows;
+    EXPECT_EQ(rows, 1000);
+    // One is made whatever it takes.
+    EXPECT_LE(prefetcher.stats().most_bytes, std::max(one, std::min(budget, 8 * one)));
+    EXPECT_EQ(prefetcher.stats().budget, budget);
+  }
 }
 
 TEST(Prefetcher, HostMemoryIsReused) {
   auto source = std::make_shared<GatedSource>(1000);
   LaunchReader reader = Reader(source, {.rows = 1});
-  Prefetcher prefetcher(reader, reader.Start(), {.depth = 2, .end_epoch = 1});
+  Prefetcher prefetcher(reader, reader.Start(), {.depth = 2, .workers = 1, .end_epoch = 1});
   std::set<const std::byte*> seen;
   while (auto item = prefetcher.Next()) seen.insert(item->host->data(0, 0));
   // Two ahead, one being used, and one that came back too late.
@@ -180,7 +190,7 @@ TEST(Prefetcher, UploadErrorReachesTheConsumer) {
   kept->Add(1.5);
   kept->Fail(std::make_exception_ptr(Invalid("lost")));
   EXPECT_THROW(late.Next(), UserError);
-  EXPECT_EQ(late.stats().transfer, 1.5);
+  EXPECT_GE(late.stats().stages.at("transfer").seconds, 1.5);
 }
 
 // A transfer may be over late, on a thread of the very device that `upload` holds.

@@ -8,8 +8,8 @@
 // left out by the linker, which takes from a static library only what is asked for.)
 #pragma once
 
-#define FLATOUT_REGISTER(stem)  \
-  namespace registry {          \
-  void Register_##stem();       \
-  }                             \
+#define FLATOUT_REGISTER(stem) \
+  namespace registry {         \
+  void Register_##stem();      \
+  }                            \
   void registry::Register_##stem()

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "flatout/base/error.h"
+#include "flatout/data/source.h"
 
 namespace flatout::data::testing {
 
@@ -48,6 +49,15 @@ inline std::string Gzip(const std::string& content) {
   packed.resize(stream.total_out);
   deflateEnd(&stream);
   return packed;
+}
+
+// Records of a source whose fields are all fixed, field f of them into out[f].
+inline void ReadInto(const Source& source, std::span<const int64_t> records,
+                     std::span<std::byte* const> out) {
+  ReadContext context;
+  Block block;
+  block.Borrow(source.fields(), static_cast<int64_t>(records.size()), out);
+  source.Read(context, /*epoch=*/0, records, block);
 }
 
 // An idx file's header.

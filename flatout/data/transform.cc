@@ -46,9 +46,10 @@ std::vector<std::string> TransformKinds() {
 
 TransformPtr MakeTransform(const Config& table) {
   if (!table.is_table()) {
-    throw table.Complain("a transform is a table such as { op = \"cast\", field = \"x\", dtype = "
-                         "\"f32\" }, found " +
-                         table.Describe());
+    throw table.Complain(
+        "a transform is a table such as { op = \"cast\", field = \"x\", dtype = "
+        "\"f32\" }, found " +
+        table.Describe());
   }
   const Config* op = table.Find("op");
   if (op == nullptr) throw table.Complain("a transform needs the key \"op\", its name");

@@ -101,8 +101,8 @@ std::optional<Tuner::Setting> Tuner::Decide(const Measured& now) {
     // Workers that would keep all cores busy at the share of time that they compute now.
     const double share = busy > 0 ? std::clamp(cpu / busy, 0.01, 1.0) : 1;
     const int wanted = static_cast<int>(std::ceil(0.9 * limits_.cores / share));
-    const int next = std::min({std::max(wanted, current_.workers + 1), 2 * current_.workers,
-                               limits_.max_workers});
+    const int next = std::min(
+        {std::max(wanted, current_.workers + 1), 2 * current_.workers, limits_.max_workers});
     if (next <= current_.workers) return std::nullopt;
     trial_ = Trial{current_, rate};
     return Change(next, std::max(current_.depth, std::min(next + 1, now.most_depth)),

@@ -1,12 +1,14 @@
 // Tuner: how many workers an engine should have and how many items may wait, from what is measured.
 //
 // Two questions, asked about ten times a second:
-//   - Does the consumer wait? Then more workers may help. How many depends on what the workers do: as
+//   - Does the consumer wait? Then more workers may help. How many depends on what the workers do:
+//   as
 //     long as they wait for a disk themselves (their processor time is less than their wall time)
 //     more of them than cores are worth trying. A change is kept only if more records arrive
 //     afterwards; one that does not help is taken back and not tried again for a while, for longer
 //     each time.
-//   - Do workers stand idle because enough is waiting? Then one fewer does, which leaves the core to
+//   - Do workers stand idle because enough is waiting? Then one fewer does, which leaves the core
+//   to
 //     the step.
 // The depth grows when the consumer had to wait although the queue had been full just before: the
 // items' times vary, and a longer queue evens that out.
@@ -58,8 +60,8 @@ class Tuner {
     double rate;  // records per second before
   };
   std::optional<Trial> trial_;
-  int settle_ = 0;          // intervals that still belong to the change before
-  double hold_until_ = 0;   // no further worker before that time
+  int settle_ = 0;         // intervals that still belong to the change before
+  double hold_until_ = 0;  // no further worker before that time
   double hold_seconds_ = 0;
   int idle_intervals_ = 0;  // in a row in which a worker's worth of time was idle
 };

@@ -14,6 +14,7 @@
 #include "flatout/base/error.h"
 #include "flatout/base/log.h"
 #include "flatout/base/process.h"
+#include "flatout/data/dataset.h"
 #include "flatout/ir/stablehlo.h"
 #include "flatout/train/launch.h"
 #include "flatout/train/monitor.h"
@@ -30,6 +31,17 @@ using watch::Phase;
 constexpr double kProgressSeconds = 0.1;
 // How soon a stop is noticed while waiting for input.
 constexpr std::chrono::milliseconds kStopPoll(20);
+
+// -1: not known.
+int64_t Rows(const data::SourcePtr& source) {
+  if (source == nullptr) return 0;
+  return source->indexed() ? source->size() : -1;
+}
+
+double StageSeconds(const data::EngineStats& stats, const std::string& stage) {
+  const auto found = stats.stages.find(stage);
+  return found == stats.stages.end() ? 0 : found->second.seconds;
+}
 
 }  // namespace
 
@@ -129,16 +141,14 @@ class Trainer::Fitting {
  private:
   void Start() {
     t_.AdaptLayers();
-    const data::Dataset all = data::Dataset::FromSource(t_.sources_.train);
-    const data::Dataset dataset =
-        t_.config_.pipeline.shuffle ? all.Shuffle(t_.config_.train.seed) : all;
+    const data::SourcePtr source = InOrder();
     CheckMonitor("checkpoint.monitor", best_.monitor(), /*may_lack=*/true);
     if (early_) CheckMonitor("train.early_stopping", early_->monitor(), false);
     if (plateau_) CheckMonitor("train.reduce_lr_on_plateau", plateau_->monitor(), false);
     // The first launches are read while the programs compile.
-    data::LaunchReader reader(dataset, {.steps_per_launch = t_.steps_per_launch_,
-                                        .replicas = t_.runtime_->replicas(),
-                                        .rows = t_.rows_});
+    data::LaunchReader reader(source, {.steps_per_launch = t_.steps_per_launch_,
+                                       .replicas = t_.runtime_->replicas(),
+                                       .rows = t_.rows_});
     steps_per_epoch_ = reader.steps_per_epoch();
     const data::DevicePrefetchOptions options = t_.PrefetchFor(t_.config_.train.epochs);
     const data::IteratorState start = reader.Start();
@@ -161,9 +171,9 @@ class Trainer::Fitting {
     info.global_batch = t_.config_.train.global_batch;
     info.replicas = t_.runtime_->replicas();
     info.rows_per_replica = t_.rows_;
-    info.train_rows = t_.sources_.train->size();
-    info.validation_rows = t_.sources_.validation ? t_.sources_.validation->size() : 0;
-    info.test_rows = t_.sources_.test ? t_.sources_.test->size() : 0;
+    info.train_rows = Rows(t_.sources_.train);
+    info.validation_rows = Rows(t_.sources_.validation);
+    info.test_rows = Rows(t_.sources_.test);
     info.optimizer = t_.optimizer_->type();
     info.learning_rate = t_.optimizer_->schedule().ToString();
     info.precision = t_.policy_.name;
@@ -173,6 +183,16 @@ class Trainer::Fitting {
     observer_->OnStart(info);
     epoch_begin_ = interval_begin_ = SteadySeconds();
     interval_ledger_ = t_.ledger_->Report();
+  }
+
+  // The training records in the order of the run file's shuffle.
+  data::SourcePtr InOrder() const {
+    const data::Dataset all = data::Dataset::FromSource(t_.sources_.train);
+    const data::PipelineOptions& pipeline = t_.config_.pipeline;
+    if (!pipeline.shuffle) return all.source();
+    const uint64_t seed = t_.config_.train.seed;
+    return pipeline.shuffle_window > 0 ? all.ShuffleWindow(seed, pipeline.shuffle_window).source()
+                                       : all.Shuffle(seed).source();
   }
 
   // Ends a wait for input when a stop is asked for meanwhile.
@@ -188,13 +208,13 @@ class Trainer::Fitting {
 
   std::optional<data::DeviceLaunch> WaitForInput() {
     const Phase phase(*t_.ledger_, Cause::kInput);
-    const data::PrefetchStats before = input_->stats();
+    const data::EngineStats before = input_->stats();
     std::optional<data::DeviceLaunch> input = input_->Next();
     if (!t_.runtime_->client().is_cpu()) {
       // Of the time waited, the share in which workers were sending is copy.
-      const data::PrefetchStats after = input_->stats();
-      const double transfer = after.transfer - before.transfer;
-      const double work = after.read - before.read + after.assemble - before.assemble + transfer;
+      const data::EngineStats after = input_->stats();
+      const double transfer = StageSeconds(after, "transfer") - StageSeconds(before, "transfer");
+      const double work = after.busy - before.busy + transfer;
       if (work > 0) {
         t_.ledger_->Reattribute(Cause::kInput, Cause::kCopy,
                                 (after.wait - before.wait) * transfer / work);
@@ -206,7 +226,7 @@ class Trainer::Fitting {
   Launch Plan(data::DeviceLaunch input) {
     Launch launch;
     launch.steps = input.plan.steps;
-    launch.rows = input.plan.rows;
+    launch.rows = input.plan.rows - input.bad_rows;
     if (const auto& most = t_.config_.train.max_steps) {
       launch.steps = std::min(launch.steps, *most - launched_steps_);
       launch.rows = std::min(launch.rows, launch.steps * t_.config_.train.global_batch);
@@ -330,6 +350,7 @@ class Trainer::Fitting {
     interval_begin_ = SteadySeconds();
     interval_rows_ = 0;
     interval_ledger_ = t_.ledger_->Report();
+    interval_input_ = input_->stats();
   }
 
   void LogToFolder(const Progress& progress) {
@@ -346,7 +367,34 @@ class Trainer::Fitting {
       fields.emplace_back("device_bytes", static_cast<double>(*progress.device_bytes));
     }
     for (const auto& [name, value] : progress.metrics) fields.emplace_back(name, value);
+    AddInput(fields);
     folder_->Log("log", fields);
+  }
+
+  // What the input pipeline did since the last log line: how each stage shares the workers' time.
+  void AddInput(Fields& fields) {
+    const data::EngineStats now = input_->stats();
+    const double wall = SteadySeconds() - interval_begin_;
+    const double busy = now.busy - interval_input_.busy;
+    if (wall <= 0) return;
+    fields.emplace_back("input_wait", (now.wait - interval_input_.wait) / wall);
+    fields.emplace_back("input_workers", now.workers);
+    fields.emplace_back("input_prefetch", now.depth);
+    fields.emplace_back("input_queue_bytes", static_cast<double>(now.bytes));
+    fields.emplace_back("input_cores_busy", (now.cpu - interval_input_.cpu) / wall);
+    if (busy <= 0) return;
+    for (const auto& [name, time] : now.stages) {
+      const auto before = interval_input_.stages.find(name);
+      const data::StageTime then =
+          before == interval_input_.stages.end() ? data::StageTime() : before->second;
+      fields.emplace_back("input_share_" + name, (time.seconds - then.seconds) / busy);
+      fields.emplace_back("input_records_per_second_" + name,
+                          static_cast<double>(time.records - then.records) / wall);
+      if (time.bytes > then.bytes) {
+        fields.emplace_back("input_bytes_per_second_" + name,
+                            static_cast<double>(time.bytes - then.bytes) / wall);
+      }
+    }
   }
 
   // Validates and runs what happens after an epoch; true when training is to end.
@@ -557,7 +605,7 @@ class Trainer::Fitting {
     facts.launches = launches_;
     facts.steps_per_launch = t_.steps_per_launch_;
     facts.steps_per_epoch = steps_per_epoch_;
-    facts.input_workers = t_.config_.pipeline.workers;
+    facts.input = InputFacts();
     facts.cores = ReadCgroup().cpu.usable;
     facts.devices = static_cast<int>(t_.runtime_->replicas());
     facts.device_is_cpu = t_.runtime_->client().is_cpu();
@@ -565,16 +613,15 @@ class Trainer::Fitting {
     facts.flops_per_sample = t_.train_program_.step_flops / rows;
     facts.compute_dtype = std::string(ir::Name(t_.policy_.compute));
     facts.ceiling_samples_per_second = summary.ceiling_samples_per_second;
-    facts.read_seconds = input_stats_.read;
-    facts.assemble_seconds = input_stats_.assemble;
-    facts.transfer_seconds = input_stats_.transfer;
-    facts.queue_fill = input_stats_.fill;
     result_.verdict = watch::Judge(facts);
     summary.full = result_.verdict.full;
     summary.samples_per_second = result_.verdict.samples_per_second;
     summary.mfu = result_.verdict.mfu;
     summary.flops_per_sample = facts.flops_per_sample;
     summary.ledger = facts.ledger;
+    summary.input = facts.input;
+    summary.bad_records = t_.bad_records_->count();
+    summary.bad_record_messages = t_.bad_records_->messages();
     summary.communication_measured = facts.devices == 1;
     summary.verdict = result_.verdict.lines;
     summary.steps_per_launch = t_.steps_per_launch_;
@@ -587,6 +634,23 @@ class Trainer::Fitting {
     summary.compile_seconds = cache.compile_seconds;
   }
 
+  watch::InputFacts InputFacts() const {
+    watch::InputFacts facts;
+    facts.workers = input_stats_.workers;
+    facts.workers_tuned = t_.config_.pipeline.worker_threads() == 0;
+    facts.depth = input_stats_.depth;
+    facts.busy = input_stats_.busy;
+    facts.cpu = input_stats_.cpu;
+    if (input_stats_.items > 0) facts.queue_fill = input_stats_.fill;
+    for (const auto& [name, time] : input_stats_.stages) {
+      facts.stages.push_back({name, time.seconds, time.records, time.bytes});
+    }
+    std::sort(facts.stages.begin(), facts.stages.end(),
+              [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+    facts.decisions = input_stats_.decisions;
+    return facts;
+  }
+
   Trainer& t_;
   RunFolder* folder_;
   Observer silent_;
@@ -594,7 +658,7 @@ class Trainer::Fitting {
   const std::atomic<bool>* stop_;
   FitResult result_;
   std::unique_ptr<data::DevicePrefetcher> input_;
-  data::PrefetchStats input_stats_;
+  data::EngineStats input_stats_;
   std::deque<Launch> in_flight_;
   std::optional<Launch> last_;
   Totals totals_;
@@ -611,6 +675,7 @@ class Trainer::Fitting {
   bool kept_ = false;  // the weights, by whoever threw
   double epoch_begin_ = 0, interval_begin_ = 0, shown_ = 0;
   int64_t interval_rows_ = 0;
+  data::EngineStats interval_input_;
   watch::LedgerReport interval_ledger_;
   std::jthread stop_watch_;  // last: ends before what it uses
 };

@@ -46,7 +46,7 @@ void TrackCompletion(const std::shared_ptr<watch::Ledger>& ledger, int64_t id,
 struct Trainer::Launch {
   data::DeviceLaunch input;
   int64_t steps = 0;       // to run
-  int64_t rows = 0;        // real ones in them
+  int64_t rows = 0;        // real ones in them, without bad records
   int64_t first_step = 0;  // updates before it
   float rate_factor = 1;
   xla::Execution run;  // outputs hold the results only: the state has moved on

@@ -1,9 +1,11 @@
 #include "flatout/train/run_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "flatout/base/error.h"
+#include "flatout/data/keep_fields.h"
 #include "flatout/nn/context.h"
 
 namespace flatout::train {
@@ -128,9 +130,37 @@ RunConfig LoadRunConfig(const std::string& path, const std::vector<std::string>&
   return ReadRunConfig(std::move(tree), std::filesystem::path(path).stem().string());
 }
 
+namespace {
+
+data::SourcePtr Open(const RunConfig& config, std::string_view split) {
+  data::SourcePtr source = data::OpenSource(config.data, split, config.train.seed);
+  if (source == nullptr) return nullptr;
+  std::vector<std::string> kept;
+  for (const data::Field& field : source->fields()) {
+    const std::vector<std::string>& inputs = config.train.inputs;
+    const bool named = field.name == config.train.target ||
+                       std::find(inputs.begin(), inputs.end(), field.name) != inputs.end();
+    if (field.fixed() || named) kept.push_back(field.name);
+  }
+  if (kept.empty()) {
+    throw Invalid(
+        "{}: no field has one size for all records, as batches need; bring some to one with "
+        "data.transforms (resize, pad_or_truncate, lookup, ...)",
+        source->description());
+  }
+  return kept.size() == source->fields().size() ? source : data::KeepFields(source, kept);
+}
+
+}  // namespace
+
+Sources OpenSources(const RunConfig& config) {
+  return {Open(config, "train"), Open(config, "validation"), Open(config, "test")};
+}
+
 Sources OpenSources(const Config& data_table) {
-  return {data::OpenSource(data_table, "train"), data::OpenSource(data_table, "validation"),
-          data::OpenSource(data_table, "test")};
+  RunConfig config;
+  config.data = data_table;
+  return OpenSources(config);
 }
 
 }  // namespace flatout::train

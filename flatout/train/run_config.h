@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "flatout/base/config.h"
-#include "flatout/data/dataset.h"
+#include "flatout/data/pipeline.h"
 #include "flatout/data/source.h"
 #include "flatout/train/options.h"
 
@@ -38,6 +38,10 @@ void CheckTrainOptions(const TrainOptions& options, const Config& table = Config
 struct Sources {
   data::SourcePtr train, validation, test;
 };
+// Opens the splits of the run's [data]. Fields that differ in size from record to record are left
+// out unless train.inputs or train.target name them: no batch can hold them.
+Sources OpenSources(const RunConfig& config);
+// The same for a [data] table alone.
 Sources OpenSources(const Config& data_table);
 
 }  // namespace flatout::train

@@ -93,6 +93,28 @@ void RunFolder::Log(const std::string& event, const Fields& fields) {
   if (file >= 0) close(file);
 }
 
+namespace {
+
+Json InputJson(const watch::InputFacts& input) {
+  Json json;
+  json["workers"] = input.workers;
+  json["prefetch"] = input.depth;
+  json["queue_fill"] = Optional(input.queue_fill);
+  json["busy_seconds"] = input.busy;
+  json["processor_seconds"] = input.cpu;
+  json["stages"] = Json::object();
+  for (const watch::InputStage& stage : input.stages) {
+    Json& entry = json["stages"][stage.name];
+    entry["seconds"] = stage.seconds;
+    entry["records"] = stage.records;
+    if (stage.bytes > 0) entry["bytes"] = stage.bytes;
+  }
+  json["tuning"] = input.decisions;
+  return json;
+}
+
+}  // namespace
+
 void RunFolder::WriteSummary(const Summary& summary) {
   if (holds_old_run_) return;
   Json json;
@@ -120,6 +142,9 @@ void RunFolder::WriteSummary(const Summary& summary) {
         unknown ? Json(nullptr) : Number(summary.ledger.of(cause));
   }
   json["wall_seconds"] = summary.ledger.wall;
+  json["input"] = InputJson(summary.input);
+  json["bad_records"] = summary.bad_records;
+  if (summary.bad_records > 0) json["bad_record_messages"] = summary.bad_record_messages;
   json["verdict"] = summary.verdict;
   json["first_step_seconds"] =
       summary.first_step_seconds > 0 ? Number(summary.first_step_seconds) : Json(nullptr);

@@ -11,6 +11,7 @@
 
 #include "flatout/base/config.h"
 #include "flatout/watch/ledger.h"
+#include "flatout/watch/verdict.h"
 
 namespace flatout::train {
 
@@ -33,6 +34,9 @@ struct Summary {
   std::optional<double> mfu;
   double flops_per_sample = 0;
   watch::LedgerReport ledger;
+  watch::InputFacts input;
+  int64_t bad_records = 0;                       // left out (data.max_bad_records)
+  std::vector<std::string> bad_record_messages;  // the first hundred
   bool communication_measured = true;
   std::vector<std::string> verdict;
   double first_step_seconds = 0;  // from process start to the end of the first launch

@@ -16,6 +16,7 @@
 #include "flatout/base/log.h"
 #include "flatout/base/process.h"
 #include "flatout/base/text.h"
+#include "flatout/data/dataset.h"
 #include "flatout/ir/stablehlo.h"
 #include "flatout/nn/layers/preprocessing.h"
 #include "flatout/train/launch.h"
@@ -37,15 +38,10 @@ constexpr double kGuessedCpuFlops = 1e11;
 constexpr double kGuessedGpuFlops = 2e13;
 
 // The index of `name` in the fields; throws naming what there is.
-int FindField(const std::vector<data::Field>& fields, const std::string& name,
-              std::string_view key) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].name == name) return static_cast<int>(i);
-    names.push_back(fields[i].name);
-  }
-  throw Invalid("train.{} names \"{}\", but the data has {}{}", key, name,
-                data::DescribeFields(fields), DidYouMean(name, names));
+int FieldFor(const std::vector<data::Field>& fields, const std::string& name,
+             std::string_view key) {
+  return WithContext(fmt::format("train.{}", key),
+                     [&] { return static_cast<int>(data::FindField(fields, name)); });
 }
 
 }  // namespace
@@ -69,6 +65,7 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
   if (ledger_ == nullptr) ledger_ = std::make_shared<watch::Ledger>(SecondsSinceProcessStart());
   if (runtime_ == nullptr) runtime_ = std::make_shared<Runtime>(config_.train);
   CheckTrainOptions(config_.train);
+  bad_records_ = std::make_unique<data::BadRecords>(config_.pipeline.max_bad_records);
   optimizer_ = optim::OptimizerFromConfig(config_.optimizer);
   if (config_.train.reduce_lr_on_plateau && !optimizer_->schedule().constant()) {
     throw Invalid(
@@ -116,14 +113,14 @@ void Trainer::ChooseFields() {
   fields_ = any->fields();
   const TrainOptions& options = config_.train;
   target_field_ = options.target.empty() ? static_cast<int>(fields_.size()) - 1
-                                         : FindField(fields_, options.target, "target");
+                                         : FieldFor(fields_, options.target, "target");
   if (options.inputs.empty()) {
     for (int i = 0; i < static_cast<int>(fields_.size()); ++i) {
       if (i != target_field_) input_fields_.push_back(i);
     }
   } else {
     for (const std::string& name : options.inputs) {
-      input_fields_.push_back(FindField(fields_, name, "inputs"));
+      input_fields_.push_back(FieldFor(fields_, name, "inputs"));
     }
   }
   if (input_fields_.size() != model_.inputs().size()) {
@@ -196,18 +193,19 @@ void Trainer::CheckScores(const Scores& scores, const data::SourcePtr& source) c
   const ir::Dims& output = model_.outputs()[0].shape().dims;
   const int64_t classes =
       loss_->name().starts_with("sparse") && !output.empty() ? output.back() : 0;
-  for (int64_t record = 0; record < source->size(); ++record) {
-    std::vector<Bytes> values;
-    std::vector<std::byte*> out;
-    for (const data::Field& field : fields_) {
-      out.push_back(values.emplace_back(field.shape.bytes()).data());
-    }
-    source->Read(std::vector<int64_t>{record}, out);
+  data::ReadContext context(bad_records_.get());
+  data::Block block;
+  const int64_t records = source->indexed() ? source->size() : 0;
+  for (int64_t record = 0; record < records; ++record) {
+    block.Reset(fields_, 1);
+    block.set_bad_records(bad_records_.get());
+    source->Read(context, /*epoch=*/0, std::vector<int64_t>{record}, block);
+    if (block.bad(0)) continue;
     for (size_t f = 0; f < fields_.size(); ++f) {
       const ir::Shape& shape = fields_[f].shape;
       for (int64_t i = 0; i < shape.size(); ++i) {
         const double value =
-            ir::LoadElement(shape.dtype, values[f].data() + i * ir::ByteSize(shape.dtype));
+            ir::LoadElement(shape.dtype, block.data(f) + i * ir::ByteSize(shape.dtype));
         const bool outside = classes > 0 && static_cast<int>(f) == target_field_ &&
                              (value < 0 || value >= static_cast<double>(classes));
         if (!std::isfinite(value) || outside) {
@@ -235,24 +233,17 @@ void Trainer::AdaptLayers() {
     const int index = input_fields_[input];
     const ir::Shape& sample = fields_[index].shape;
     const auto accumulator = dynamic_cast<const nn::Adaptable&>(*layer).StartAdapt(sample);
-    const int64_t records = sources_.train->size();
-    for (int64_t begin = 0; begin < records; begin += kChunk) {
-      std::vector<int64_t> indices(std::min(kChunk, records - begin));
-      std::iota(indices.begin(), indices.end(), begin);
-      std::vector<Bytes> chunk;
-      std::vector<std::byte*> out;
-      for (const data::Field& field : fields_) {
-        chunk.emplace_back(static_cast<int64_t>(indices.size()) * field.shape.bytes());
-        out.push_back(chunk.back().data());
-      }
-      sources_.train->Read(indices, out);
-      std::vector<float> values(static_cast<int64_t>(indices.size()) * sample.size());
+    data::ReadContext context(bad_records_.get());
+    data::Block chunk;
+    const std::unique_ptr<data::Cursor> cursor = sources_.train->Open(/*epoch=*/0);
+    while (const int64_t records = cursor->Next(context, kChunk, chunk)) {
+      std::vector<float> values(records * sample.size());
       const int64_t element = ir::ByteSize(sample.dtype);
       for (size_t i = 0; i < values.size(); ++i) {
         values[i] = static_cast<float>(
-            ir::LoadElement(sample.dtype, chunk[index].data() + static_cast<int64_t>(i) * element));
+            ir::LoadElement(sample.dtype, chunk.data(index) + static_cast<int64_t>(i) * element));
       }
-      accumulator->Add(values, static_cast<int64_t>(indices.size()));
+      accumulator->Add(values, records);
     }
     for (const auto& [name, values] : accumulator->Finish()) {
       for (size_t i = 0; i < layout_.size(); ++i) {
@@ -345,7 +336,7 @@ int64_t Trainer::ChooseStepsPerLaunch() const {
   const auto by_time = static_cast<int64_t>(kLaunchSeconds * speed / std::max(flops, 1.0));
   const int64_t by_bytes = kMostLaunchBytes / (row_bytes * rows_);
   int64_t steps = std::clamp<int64_t>(std::min(by_time, by_bytes), 1, kMostStepsPerLaunch);
-  if (sources_.train != nullptr) {
+  if (sources_.train != nullptr && sources_.train->indexed()) {
     const int64_t batch = config_.train.global_batch;
     steps = std::min(steps, (sources_.train->size() + batch - 1) / batch);
   }
@@ -400,9 +391,10 @@ const xla::Buffer& Trainer::ScalarF32(int64_t replica, float value) {
 
 data::DevicePrefetchOptions Trainer::PrefetchFor(int64_t epochs) const {
   data::DevicePrefetchOptions options;
-  options.depth = static_cast<int>(config_.pipeline.prefetch);
+  options.depth = config_.pipeline.prefetch_depth();
   options.bytes = config_.pipeline.prefetch_bytes();
-  options.workers = static_cast<int>(config_.pipeline.workers);
+  options.workers = config_.pipeline.worker_threads();
+  options.bad = bad_records_.get();
   options.end_epoch = epochs;
   return options;
 }
@@ -420,7 +412,7 @@ Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
   }
   const Phase phase(*ledger_, Cause::kEvaluation);
   data::LaunchReader reader(
-      data::Dataset::FromSource(source),
+      source,
       {.steps_per_launch = steps_per_launch_, .replicas = runtime_->replicas(), .rows = rows_});
   const int64_t steps = reader.steps_per_epoch();
   const data::DevicePrefetchOptions options = PrefetchFor(/*epochs=*/1);
@@ -453,7 +445,7 @@ Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
     const int64_t id = ledger_->Launched(Cause::kEvaluation);
     xla::Execution run = evaluate_->Execute(args);
     TrackCompletion(ledger_, id, run.done);
-    scores.rows += launch->plan.rows;
+    scores.rows += launch->plan.rows - launch->bad_rows;
     in_flight.emplace_back(std::move(*launch), std::move(run));
     if (in_flight.size() >= kLaunchesInFlight) retire();
   }
@@ -474,15 +466,16 @@ std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& sour
     executable = runtime_->CompileForOne(ir::ToStablehlo(*program.graph));
   }
   const Phase phase(*ledger_, Cause::kEvaluation);
-  data::Dataset dataset = data::Dataset::FromSource(source);
-  if (limit >= 0) dataset = dataset.Take(limit);
+  const data::SourcePtr some =
+      limit >= 0 ? data::Dataset::FromSource(source).Take(limit).source() : source;
   std::vector<checkpoint::HostTensor> outputs(program.results.num_outputs);
   for (int o = 0; o < program.results.num_outputs; ++o) {
     outputs[o].name = o == 0 ? "output" : fmt::format("output_{}", o);
     outputs[o].shape = program.graph->outputs()[o].shape();
     outputs[o].shape.dims[0] = 0;
   }
-  data::LaunchReader reader(dataset, {.rows = rows_});
+  data::LaunchReader reader(some, {.rows = rows_});
+  // A bad record cannot be left out here: outputs and records would no longer match.
   data::DevicePrefetchOptions options;
   options.end_epoch = 1;
   const data::IteratorState start = reader.Start();

@@ -128,7 +128,8 @@ class Trainer {
   std::vector<int> input_fields_;
   int target_field_ = -1;
   nn::Policy policy_;
-  int64_t rows_ = 0;  // per replica and step
+  std::unique_ptr<data::BadRecords> bad_records_;  // of all splits
+  int64_t rows_ = 0;                               // per replica and step
   int64_t steps_per_launch_ = 1;
 
   bool weights_loaded_ = false;

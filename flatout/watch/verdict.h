@@ -10,6 +10,30 @@
 
 namespace flatout::watch {
 
+// What one stage of the input pipeline did, all workers together.
+struct InputStage {
+  std::string name;    // "read", "decode_image", "assemble", "transfer"
+  double seconds = 0;  // without the stages inside it
+  int64_t records = 0;
+  int64_t bytes = 0;  // read from files, where the stage does that
+
+  // Of all workers, where the stage does it all the time.
+  double records_per_second() const {
+    return seconds > 0 ? static_cast<double>(records) / seconds : 0;
+  }
+};
+
+struct InputFacts {
+  int workers = 1;
+  bool workers_tuned = false;          // by Flatout, not by the run file
+  int depth = 0;                       // items made ahead
+  double busy = 0;                     // seconds of all workers in stages
+  double cpu = 0;                      // of that, on a processor
+  std::optional<double> queue_fill;    // mean share of depth that was ready, 0..1
+  std::vector<InputStage> stages;      // the one that took longest first
+  std::vector<std::string> decisions;  // of tuning
+};
+
 // What a verdict is made from. Unknown figures stay empty and are said to be unknown.
 struct RunFacts {
   LedgerReport ledger;
@@ -18,8 +42,7 @@ struct RunFacts {
   int64_t launches = 0;
   int64_t steps_per_launch = 1;
   int64_t steps_per_epoch = 0;  // 0: not known
-  int64_t input_workers = 1;
-  int64_t cores = 1;  // usable by this process
+  int64_t cores = 1;            // usable by this process
   int devices = 1;
   bool device_is_cpu = true;
   std::string device_kind;           // "cpu", "NVIDIA H100 80GB HBM3"
@@ -27,9 +50,7 @@ struct RunFacts {
   std::optional<double> peak_flops;  // dense peak of all devices, for the compute dtype
   std::string compute_dtype = "float32";
   std::optional<double> ceiling_samples_per_second;  // one cached batch replayed
-  // Seconds that input workers spent, by stage, and how full the queue was (0..1).
-  double read_seconds = 0, assemble_seconds = 0, transfer_seconds = 0;
-  std::optional<double> queue_fill;
+  InputFacts input;
 };
 
 struct Verdict {

@@ -30,35 +30,71 @@ RunFacts Facts(Cause cause, double seconds) {
   return facts;
 }
 
+// Workers that spend `read` and `decode` seconds, and compute all of them unless told otherwise.
+InputFacts Workers(int workers, double read, double decode) {
+  InputFacts input;
+  input.workers = workers;
+  input.busy = input.cpu = read + decode;
+  input.queue_fill = 0.1;
+  input.stages = {{"read", read, 1000, int64_t{3} << 30}, {"decode_image", decode, 1000, 0}};
+  return input;
+}
+
 TEST(VerdictTest, InputNamesTheStageAndTheWorkers) {
   RunFacts facts = Facts(Cause::kInput, 40);
-  facts.read_seconds = 30;
-  facts.assemble_seconds = 10;
   facts.cores = 8;
-  facts.input_workers = 1;
+  facts.input = Workers(1, 30, 10);
   Verdict verdict = Judge(facts);
   EXPECT_EQ(verdict.limit, "input");
   EXPECT_EQ(verdict.stage, "read");
-  EXPECT_THAT(verdict.advice, AllOf(HasSubstr("data.workers = 8"), HasSubstr("now 1")));
+  EXPECT_THAT(verdict.advice, AllOf(HasSubstr("data.workers = \"auto\""), HasSubstr("now 1")));
   EXPECT_DOUBLE_EQ(verdict.full.value(), 0.6);
   EXPECT_NEAR(verdict.predicted_gain, 1 / 0.6, 1e-9);
   EXPECT_DOUBLE_EQ(verdict.samples_per_second.value(), 10);
   EXPECT_THAT(Text(verdict), AllOf(HasSubstr("full: 60.0 %"),
                                    HasSubstr("limit: input (read), 40.0 % of the training time"),
+                                   HasSubstr("read 75.0 % (33 records/s, 107 MB/s each)"),
+                                   HasSubstr("decode_image 25.0 %"), HasSubstr("queue 10.0 % full"),
                                    HasSubstr("up to 1.67x"), HasSubstr("10 samples/s")));
   // The same loss in the other stage changes the name.
-  std::swap(facts.read_seconds, facts.assemble_seconds);
-  EXPECT_EQ(Judge(facts).stage, "assemble");
-  // More workers than cores would gain nothing: another advice.
-  facts.input_workers = 8;
+  facts.input = Workers(1, 10, 30);
+  EXPECT_EQ(Judge(facts).stage, "decode_image");
+  // All cores taken: more workers would gain nothing, doing the stage once would.
+  facts.input = Workers(8, 20, 30);
   verdict = Judge(facts);
-  EXPECT_THAT(verdict.advice, AllOf(HasSubstr("assemble stage cheaper"), HasSubstr("8 usable")));
+  EXPECT_THAT(verdict.advice, AllOf(HasSubstr("do decode_image once"), HasSubstr("data write")));
+  EXPECT_NEAR(verdict.predicted_gain, 1 / 0.6,
+              1e-9);  // 2.5 of the workers, but the step has limits
+  facts.input = Workers(8, 30, 20);
+  EXPECT_THAT(Judge(facts).advice, HasSubstr("data.cache = \"memory\""));
+}
+
+TEST(VerdictTest, WorkersThatWaitThemselvesNeedNoMoreCores) {
+  RunFacts facts = Facts(Cause::kInput, 40);
+  facts.cores = 2;
+  facts.input = Workers(2, 30, 10);
+  facts.input.cpu = 4;
+  EXPECT_THAT(Judge(facts).advice,
+              AllOf(HasSubstr("data.workers = \"auto\""), HasSubstr("wait 90.0 % of their time")));
+  facts.input.workers_tuned = true;
+  EXPECT_THAT(Judge(facts).advice,
+              AllOf(HasSubstr("read waits for the disk"), HasSubstr("90.0 % of the time")));
+}
+
+TEST(VerdictTest, TransfersAreNoStageOfTheWorkers) {
+  RunFacts facts = Facts(Cause::kInput, 40);
+  facts.cores = 2;
+  facts.input = Workers(2, 10, 30);
+  facts.input.stages.push_back({"transfer", 500, 0, 0});
+  const Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.stage, "decode_image");
+  EXPECT_THAT(Text(verdict), ::testing::Not(HasSubstr("transfer")));
 }
 
 TEST(VerdictTest, TheGainOfWorkersIsNoMoreThanTheirNumber) {
   RunFacts facts = Facts(Cause::kInput, 940);
   facts.cores = 4;
-  facts.input_workers = 2;
+  facts.input = Workers(2, 10, 30);
   EXPECT_DOUBLE_EQ(Judge(facts).predicted_gain, 2);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "flatout/data/pipeline.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {
@@ -28,7 +29,7 @@ Table ReadAll(const Source& source, std::vector<int64_t> indices = {}) {
   std::byte* out[] = {reinterpret_cast<std::byte*>(table.dense.data()),
                       reinterpret_cast<std::byte*>(table.sparse.data()),
                       reinterpret_cast<std::byte*>(table.label.data())};
-  source.Read(indices, out);
+  testing::ReadInto(source, indices, out);
   return table;
 }
 

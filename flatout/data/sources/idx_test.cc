@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "flatout/data/pipeline.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {
@@ -24,7 +25,7 @@ std::vector<T> Column(const Source& source, std::vector<int64_t> indices, size_t
     memory.emplace_back(indices.size() * static_cast<size_t>(f.shape.bytes()));
   }
   for (auto& m : memory) out.push_back(m.data());
-  source.Read(indices, out);
+  testing::ReadInto(source, indices, out);
   std::vector<T> values(memory[field].size() / sizeof(T));
   std::memcpy(values.data(), memory[field].data(), memory[field].size());
   return values;

@@ -4,6 +4,7 @@
 
 #include <cctype>
 
+#include "flatout/data/pipeline.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {
@@ -21,7 +22,7 @@ std::pair<std::string, std::string> Record(const Source& source, int64_t index) 
   std::vector<int32_t> tokens(length), targets(length);
   std::byte* out[] = {reinterpret_cast<std::byte*>(tokens.data()),
                       reinterpret_cast<std::byte*>(targets.data())};
-  source.Read(std::span<const int64_t>(&index, 1), out);
+  testing::ReadInto(source, std::span<const int64_t>(&index, 1), out);
   std::pair<std::string, std::string> texts;
   for (int32_t token : tokens) texts.first += static_cast<char>(token);
   for (int32_t target : targets) texts.second += static_cast<char>(target);
@@ -57,7 +58,7 @@ TEST(Text, BytesAbove127) {
   std::byte* out[] = {reinterpret_cast<std::byte*>(tokens.data()),
                       reinterpret_cast<std::byte*>(targets.data())};
   int64_t index = 0;
-  OpenTextSplit(options, "train")->Read(std::span<const int64_t>(&index, 1), out);
+  testing::ReadInto(*OpenTextSplit(options, "train"), std::span<const int64_t>(&index, 1), out);
   EXPECT_THAT(tokens, ::testing::ElementsAre(255, 128));
 }
 
