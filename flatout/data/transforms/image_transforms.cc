@@ -1,8 +1,13 @@
 #include "flatout/data/transforms/image_transforms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <tuple>
 #include <utility>
 
 #include "flatout/base/error.h"
@@ -306,7 +311,6 @@ class Picture {
   bool flip_y_ = false, flip_x_ = false, scaled_ = false;
 };
 
-
 // ---- names and types of steps ----
 
 template <class... F>
@@ -342,35 +346,32 @@ std::string_view StepName(const Step& step) {
 }
 
 bool IsRandom(const Step& step) {
-  return std::visit(Overloaded{[](const CropStep& s) { return s.random; },
-                               [](const ResizedCropStep&) { return true; },
-                               [](const FlipStep&) { return true; },
-                               [](const ColorStep&) { return true; },
-                               [](const auto&) { return false; }},
-                    step);
+  return std::visit(
+      Overloaded{[](const CropStep& s) { return s.random; },
+                 [](const ResizedCropStep&) { return true; }, [](const FlipStep&) { return true; },
+                 [](const ColorStep&) { return true; }, [](const auto&) { return false; }},
+      step);
 }
 
 // What two random steps must share to draw the same numbers.
 uint64_t SaltOf(const Step& step) {
   std::string text(StepName(step));
-  std::visit(Overloaded{[&](const CropStep& s) {
-                          text += fmt::format("{} {} {} {}", s.size.front(), s.size.back(),
-                                              s.padding, s.seed);
-                        },
-                        [&](const ResizedCropStep& s) {
-                          text += fmt::format("{} {} {} {} {} {} {}", s.resize.size.front(),
-                                              s.resize.size.back(), s.scale.front(),
-                                              s.scale.back(), s.ratio.front(), s.ratio.back(),
-                                              s.seed);
-                        },
-                        [&](const FlipStep& s) {
-                          text += fmt::format("{} {} {} {}", s.horizontal, s.vertical, s.p, s.seed);
-                        },
-                        [&](const ColorStep& s) {
-                          text += fmt::format("{} {} {}", s.lower, s.upper, s.seed);
-                        },
-                        [](const auto&) {}},
-             step);
+  std::visit(
+      Overloaded{
+          [&](const CropStep& s) {
+            text += fmt::format("{} {} {} {}", s.size.front(), s.size.back(), s.padding, s.seed);
+          },
+          [&](const ResizedCropStep& s) {
+            text += fmt::format("{} {} {} {} {} {} {}", s.resize.size.front(), s.resize.size.back(),
+                                s.scale.front(), s.scale.back(), s.ratio.front(), s.ratio.back(),
+                                s.seed);
+          },
+          [&](const FlipStep& s) {
+            text += fmt::format("{} {} {} {}", s.horizontal, s.vertical, s.p, s.seed);
+          },
+          [&](const ColorStep& s) { text += fmt::format("{} {} {}", s.lower, s.upper, s.seed); },
+          [](const auto&) {}},
+      step);
   return HashText(text);
 }
 
@@ -390,21 +391,22 @@ void CheckResize(const ResizeStep& step) {
     throw Invalid("preserve_aspect_ratio and crop_to_aspect_ratio exclude each other");
   }
   if (step.size.size() == 1 && (step.preserve_aspect_ratio || step.crop_to_aspect_ratio)) {
-    throw Invalid("size: expected [height, width] with preserve_aspect_ratio or "
-                  "crop_to_aspect_ratio, found one number (of the shorter side, which keeps the "
-                  "proportions by itself)");
+    throw Invalid(
+        "size: expected [height, width] with preserve_aspect_ratio or "
+        "crop_to_aspect_ratio, found one number (of the shorter side, which keeps the "
+        "proportions by itself)");
   }
   if (step.dtype && *step.dtype != ir::DType::kF32) {
-    throw Invalid("dtype: expected f32 (or nothing: the input's), found {}",
-                  ir::Name(*step.dtype));
+    throw Invalid("dtype: expected f32 (or nothing: the input's), found {}", ir::Name(*step.dtype));
   }
 }
 
-void CheckRange(std::string_view name, const std::vector<double>& range, double low, double high) {
-  if (range.size() != 2 || !(range[0] <= range[1]) || !(range[0] >= low) || !(range[1] <= high) ||
-      !(range[0] > 0)) {
-    throw Invalid("{}: expected [low, high] with {} < low <= high <= {}, found [{}]", name, low,
-                  high, fmt::join(range, ", "));
+void CheckRange(std::string_view name, const std::vector<double>& range, double most) {
+  if (range.size() != 2 || !(range[0] <= range[1]) || !(range[0] > 0) || !(range[1] <= most)) {
+    std::string found;
+    for (double v : range) found += fmt::format("{}{}", found.empty() ? "" : ", ", v);
+    throw Invalid("{}: expected [low, high] with 0 < low <= high <= {}, found [{}]", name, most,
+                  found);
   }
 }
 
@@ -424,8 +426,8 @@ void CheckStep(const Step& step) {
             if (s.resize.preserve_aspect_ratio || s.resize.crop_to_aspect_ratio) {
               throw Invalid("a random resized crop has the proportions that `ratio` says");
             }
-            CheckRange("scale", s.scale, 0, 1);
-            CheckRange("ratio", s.ratio, 0, 1000);
+            CheckRange("scale", s.scale, 1);
+            CheckRange("ratio", s.ratio, 1000);
           },
           [](const FlipStep& s) {
             if (!(s.p >= 0 && s.p <= 1)) throw Invalid("p: expected 0 to 1, found {}", s.p);
@@ -435,7 +437,8 @@ void CheckStep(const Step& step) {
           },
           [](const PadStep& s) {
             CheckSize(s.size);
-            if (!std::isfinite(s.value)) throw Invalid("value: expected a number, found {}", s.value);
+            if (!std::isfinite(s.value))
+              throw Invalid("value: expected a number, found {}", s.value);
           },
           [](const NormalizeStep& s) {
             if (s.mean.empty() || s.std.empty()) throw Invalid("mean and std must not be empty");
@@ -449,8 +452,8 @@ void CheckStep(const Step& step) {
           },
           [](const GrayscaleStep&) {},
           [](const ColorStep& s) {
-            const bool factor = s.kind == ColorStep::Kind::kContrast ||
-                                s.kind == ColorStep::Kind::kSaturation;
+            const bool factor =
+                s.kind == ColorStep::Kind::kContrast || s.kind == ColorStep::Kind::kSaturation;
             if (!(s.lower <= s.upper) || !std::isfinite(s.upper - s.lower) ||
                 (factor && s.lower < 0)) {
               throw Invalid("expected {}lower <= upper, found {} and {}", factor ? "0 <= " : "",
@@ -475,9 +478,8 @@ std::pair<int64_t, int64_t> ResizedSize(const ResizeStep& step, int64_t height, 
   if (!step.preserve_aspect_ratio) return {step.size[0], step.size[1]};
   if (!known) return {kAny, kAny};
   // In float, rounded to even, as tf.image.resize does.
-  const float scale =
-      std::min(static_cast<float>(step.size[0]) / static_cast<float>(height),
-               static_cast<float>(step.size[1]) / static_cast<float>(width));
+  const float scale = std::min(static_cast<float>(step.size[0]) / static_cast<float>(height),
+                               static_cast<float>(step.size[1]) / static_cast<float>(width));
   auto scaled = [&](int64_t n) {
     return std::max<int64_t>(1, std::lrintf(scale * static_cast<float>(n)));
   };
@@ -497,64 +499,68 @@ void NeedChannels(const Type& type, std::initializer_list<int64_t> allowed,
 Type After(const Step& step, const Type& in) {
   Type out = in;
   if (std::holds_alternative<DecodeStep>(step) != in.encoded) {
-    throw Invalid(in.encoded ? "expected pixels, found encoded bytes; put decode_image before it"
-                             : "expected encoded bytes (text), found pixels");
+    throw Invalid("{}", in.encoded
+                            ? "expected pixels, found encoded bytes; put decode_image before it"
+                            : "expected encoded bytes (text), found pixels");
   }
   std::visit(
-      Overloaded{
-          [&](const DecodeStep& s) {
-            out = Type{};
-            out.channels = s.options.channels == 0 ? kAny : s.options.channels;
-            out.dtype = s.options.dtype;
-          },
-          [&](const ResizeStep& s) {
-            std::tie(out.height, out.width) = ResizedSize(s, in.height, in.width);
-            if (s.dtype) out.dtype = *s.dtype;
-          },
-          [&](const CropStep& s) {
-            out.height = s.size.front();
-            out.width = s.size.back();
-            auto check = [&](std::string_view what, int64_t has, int64_t wants) {
-              if (has != kAny && has + 2 * s.padding < wants && !s.pad_if_needed) {
-                throw Invalid("expected pictures of {} at least {}, found {}; pad_if_needed = true "
-                              "puts zeros around smaller ones", what, wants, has + 2 * s.padding);
-              }
-            };
-            check("height", in.height, out.height);
-            check("width", in.width, out.width);
-          },
-          [&](const ResizedCropStep& s) {
-            out.height = s.resize.size.front();
-            out.width = s.resize.size.back();
-            if (s.resize.dtype) out.dtype = *s.resize.dtype;
-          },
-          [](const FlipStep&) {},
-          [&](const PadStep& s) {
-            out.height = s.size.front();
-            out.width = s.size.back();
-            if (in.height > out.height || in.width > out.width) {
-              throw Invalid("expected pictures of at most {} by {} (height by width), found {} by "
-                            "{}; crop or resize first", out.height, out.width, in.height, in.width);
-            }
-          },
-          [&](const NormalizeStep& s) {
-            const auto count = static_cast<int64_t>(std::max(s.mean.size(), s.std.size()));
-            if (count > 1) {
-              NeedChannels(in, {count}, std::to_string(count) + " (as mean and std have)");
-              out.channels = count;
-            }
-            out.dtype = ir::DType::kF32;
-          },
-          [&](const GrayscaleStep&) {
-            NeedChannels(in, {1, 3}, "3");
-            out.channels = 1;
-          },
-          [&](const ColorStep& s) {
-            if (s.kind == ColorStep::Kind::kSaturation || s.kind == ColorStep::Kind::kHue) {
-              NeedChannels(in, {3}, "3");
-              out.channels = 3;
-            }
-          }},
+      Overloaded{[&](const DecodeStep& s) {
+                   out = Type{};
+                   out.channels = s.options.channels == 0 ? kAny : s.options.channels;
+                   out.dtype = s.options.dtype;
+                 },
+                 [&](const ResizeStep& s) {
+                   std::tie(out.height, out.width) = ResizedSize(s, in.height, in.width);
+                   if (s.dtype) out.dtype = *s.dtype;
+                 },
+                 [&](const CropStep& s) {
+                   out.height = s.size.front();
+                   out.width = s.size.back();
+                   auto check = [&](std::string_view what, int64_t has, int64_t wants) {
+                     if (has != kAny && has + 2 * s.padding < wants && !s.pad_if_needed) {
+                       throw Invalid(
+                           "expected pictures of {} at least {}, found {}; pad_if_needed = true "
+                           "puts zeros around smaller ones",
+                           what, wants, has + 2 * s.padding);
+                     }
+                   };
+                   check("height", in.height, out.height);
+                   check("width", in.width, out.width);
+                 },
+                 [&](const ResizedCropStep& s) {
+                   out.height = s.resize.size.front();
+                   out.width = s.resize.size.back();
+                   if (s.resize.dtype) out.dtype = *s.resize.dtype;
+                 },
+                 [](const FlipStep&) {},
+                 [&](const PadStep& s) {
+                   out.height = s.size.front();
+                   out.width = s.size.back();
+                   if (in.height > out.height || in.width > out.width) {
+                     throw Invalid(
+                         "expected pictures of at most {} by {} (height by width), found {} by "
+                         "{}; crop or resize first",
+                         out.height, out.width, in.height, in.width);
+                   }
+                 },
+                 [&](const NormalizeStep& s) {
+                   const auto count = static_cast<int64_t>(std::max(s.mean.size(), s.std.size()));
+                   if (count > 1) {
+                     NeedChannels(in, {count}, std::to_string(count) + " (as mean and std have)");
+                     out.channels = count;
+                   }
+                   out.dtype = ir::DType::kF32;
+                 },
+                 [&](const GrayscaleStep&) {
+                   NeedChannels(in, {1, 3}, "3");
+                   out.channels = 1;
+                 },
+                 [&](const ColorStep& s) {
+                   if (s.kind == ColorStep::Kind::kSaturation || s.kind == ColorStep::Kind::kHue) {
+                     NeedChannels(in, {3}, "3");
+                     out.channels = 3;
+                   }
+                 }},
       step);
   return out;
 }
@@ -755,9 +761,9 @@ class ImageTransform : public Transform {
       const size_t f = FindField(in, field_);
       Type type = TypeOf(in[f]);
       for (const Step& step : steps_) {
-        type = WithContext(fmt::format("{} of field \"{}\" ({})", StepName(step), field_,
-                                       in[f].ToString()),
-                           [&] { return After(step, type); });
+        type = WithContext(
+            fmt::format("{} of field \"{}\" ({})", StepName(step), field_, in[f].ToString()),
+            [&] { return After(step, type); });
       }
       std::vector<Field> out = in;
       out[f].text = false;
@@ -808,8 +814,10 @@ class ImageTransform : public Transform {
     const ir::DType dtype = field.shape.dtype;
     if (field.shape.rank() != 3 ||
         (dtype != ir::DType::kU8 && dtype != ir::DType::kU16 && dtype != ir::DType::kF32)) {
-      throw Invalid("expected encoded bytes (text) or pixels [height, width, channels] of u8, u16 "
-                    "or f32, found {}", field.ToString());
+      throw Invalid(
+          "expected encoded bytes (text) or pixels [height, width, channels] of u8, u16 "
+          "or f32, found {}",
+          field.ToString());
     }
     type.height = field.shape.dims[0];
     type.width = field.shape.dims[1];
@@ -867,44 +875,45 @@ class ImageTransform : public Transform {
         const int64_t stride = (width * channels * ir::ByteSize(dtype) + 63) / 64 * 64;
         return Target{picture.Other(stride * height), stride};
       };
-      WithContext(StepName(steps_[i]), [&] { Run(steps_[i], picture, Draws(key, salts_[i]), place); });
+      WithContext(StepName(steps_[i]),
+                  [&] { Run(steps_[i], picture, Draws(key, salts_[i]), place); });
     }
     if (done) return;
-    picture.Into(Final(out, f, row, picture.height(), picture.width(), picture.channels(),
-                       picture.dtype()));
+    picture.Into(
+        Final(out, f, row, picture.height(), picture.width(), picture.channels(), picture.dtype()));
   }
 
   template <typename Place>
   static void Run(const Step& step, Picture& picture, Draws draws, const Place& place) {
-    std::visit(Overloaded{[](const DecodeStep&) {},
-                          [&](const ResizeStep& s) { RunResize(s, picture); },
-                          [&](const CropStep& s) { RunCrop(s, picture, draws, place); },
-                          [&](const ResizedCropStep& s) { RunResizedCrop(s, picture, draws); },
-                          [&](const FlipStep& s) {
-                            // Both are drawn whatever the options, one after the other.
-                            const bool x = draws.Uniform() < s.p;
-                            const bool y = draws.Uniform() < s.p;
-                            picture.Flip(s.vertical && y, s.horizontal && x);
-                          },
-                          [&](const PadStep& s) {
-                            const int64_t height = s.size.front(), width = s.size.back();
-                            if (picture.height() > height || picture.width() > width) {
-                              throw BadData(
-                                  "expected at most {} by {} pixels (height by width), found {} by "
-                                  "{}; crop or resize first", height, width, picture.height(),
-                                  picture.width());
-                            }
-                            const int64_t y = s.center ? (height - picture.height()) / 2 : 0;
-                            const int64_t x = s.center ? (width - picture.width()) / 2 : 0;
-                            Pad(picture, height, width, y, x, s.value, place);
-                          },
-                          [&](const NormalizeStep& s) { RunNormalize(s, picture); },
-                          [&](const GrayscaleStep&) { RunGrayscale(picture, place); },
-                          [&](const ColorStep& s) {
-                            const auto amount = static_cast<float>(draws.Between(s.lower, s.upper));
-                            RunColor(s.kind, amount, picture, place);
-                          }},
-               step);
+    std::visit(
+        Overloaded{[](const DecodeStep&) {}, [&](const ResizeStep& s) { RunResize(s, picture); },
+                   [&](const CropStep& s) { RunCrop(s, picture, draws, place); },
+                   [&](const ResizedCropStep& s) { RunResizedCrop(s, picture, draws); },
+                   [&](const FlipStep& s) {
+                     // Both are drawn whatever the options, one after the other.
+                     const bool x = draws.Uniform() < s.p;
+                     const bool y = draws.Uniform() < s.p;
+                     picture.Flip(s.vertical && y, s.horizontal && x);
+                   },
+                   [&](const PadStep& s) {
+                     const int64_t height = s.size.front(), width = s.size.back();
+                     if (picture.height() > height || picture.width() > width) {
+                       throw BadData(
+                           "expected at most {} by {} pixels (height by width), found {} by "
+                           "{}; crop or resize first",
+                           height, width, picture.height(), picture.width());
+                     }
+                     const int64_t y = s.center ? (height - picture.height()) / 2 : 0;
+                     const int64_t x = s.center ? (width - picture.width()) / 2 : 0;
+                     Pad(picture, height, width, y, x, s.value, place);
+                   },
+                   [&](const NormalizeStep& s) { RunNormalize(s, picture); },
+                   [&](const GrayscaleStep&) { RunGrayscale(picture, place); },
+                   [&](const ColorStep& s) {
+                     const auto amount = static_cast<float>(draws.Between(s.lower, s.upper));
+                     RunColor(s.kind, amount, picture, place);
+                   }},
+        step);
   }
 
   static void RunResize(const ResizeStep& step, Picture& picture) {
@@ -912,8 +921,7 @@ class ImageTransform : public Transform {
       // Keras's smart_resize: the largest centred part of the wanted proportions.
       const int64_t height = picture.height(), width = picture.width();
       const int64_t want_height = step.size[0], want_width = step.size[1];
-      const int64_t part_height =
-          std::clamp<int64_t>(width * want_height / want_width, 1, height);
+      const int64_t part_height = std::clamp<int64_t>(width * want_height / want_width, 1, height);
       const int64_t part_width = std::clamp<int64_t>(height * want_width / want_height, 1, width);
       picture.Crop({(height - part_height) / 2, (width - part_width) / 2, part_height, part_width});
     }
@@ -934,6 +942,16 @@ class ImageTransform : public Transform {
     const int64_t top = std::max<int64_t>(y, 0), left = std::max<int64_t>(x, 0);
     const int64_t bottom = std::min(y + height, picture.height());
     const int64_t right = std::min(x + width, picture.width());
+    if (bottom <= top || right <= left) {
+      // Nothing but frame.
+      const Target target = place(height, width, picture.channels(), picture.dtype());
+      Pixels zeros = {target.data,        height,        width,
+                      picture.channels(), target.stride, picture.dtype()};
+      FillAround(target.data, target.stride, height, width, picture.channels(), picture.dtype(), {},
+                 0);
+      picture.Set(zeros);
+      return;
+    }
     picture.Crop({top, left, bottom - top, right - left});
     if (bottom - top == height && right - left == width) return;
     Pad(picture, height, width, top - y, left - x, 0, place);
@@ -945,7 +963,8 @@ class ImageTransform : public Transform {
     if (missing > 0 && !step.pad_if_needed) {
       throw BadData(
           "expected a {} of at least {} pixels, found {}; resize first, or set pad_if_needed = "
-          "true", what, wants, has + 2 * step.padding);
+          "true",
+          what, wants, has + 2 * step.padding);
     }
     return step.padding + (missing > 0 ? (missing + 1) / 2 : 0);
   }
@@ -998,8 +1017,8 @@ class ImageTransform : public Transform {
     const ImageRect inner = {y, x, picture.height(), picture.width()};
     // The picture may lie in the memory that `place` is about to give.
     const Target target = place(height, width, channels, dtype);
-    picture.Into({target.data + y * target.stride + x * channels * ir::ByteSize(dtype),
-                  target.stride});
+    picture.Into(
+        {target.data + y * target.stride + x * channels * ir::ByteSize(dtype), target.stride});
     FillAround(target.data, target.stride, height, width, channels, dtype, inner, value);
     picture.Set({target.data, height, width, static_cast<int>(channels), target.stride, dtype});
   }
@@ -1029,9 +1048,8 @@ class ImageTransform : public Transform {
     }
     const Pixels rgb = picture.ToScratch();
     const Target target = place(rgb.height, rgb.width, 1, rgb.dtype);
-    WithType(rgb.dtype, [&](auto zero) {
-      Grayscale<decltype(zero)>(rgb, target.data, target.stride);
-    });
+    WithType(rgb.dtype,
+             [&](auto zero) { Grayscale<decltype(zero)>(rgb, target.data, target.stride); });
     picture.Set({target.data, rgb.height, rgb.width, 1, target.stride, rgb.dtype});
   }
 
@@ -1041,11 +1059,9 @@ class ImageTransform : public Transform {
         picture.channels() != 3) {
       throw BadData("expected a picture of 3 channels, found {}", picture.channels());
     }
-    const Pixels pixels = picture.Into(
-        place(picture.height(), picture.width(), picture.channels(), picture.dtype()));
-    WithType(pixels.dtype, [&](auto zero) {
-      ChangeColor<decltype(zero)>(pixels, kind, amount);
-    });
+    const Pixels pixels =
+        picture.Into(place(picture.height(), picture.width(), picture.channels(), picture.dtype()));
+    WithType(pixels.dtype, [&](auto zero) { ChangeColor<decltype(zero)>(pixels, kind, amount); });
   }
 
   const std::string field_;
@@ -1055,5 +1071,250 @@ class ImageTransform : public Transform {
   bool random_ = false;
 };
 
+// ---- by name ----
+
+// Reads keys and remembers where they stand, so that CheckStep's complaints get their place.
+class Keys {
+ public:
+  explicit Keys(FieldReader& reader) : reader_(reader) { (*this)("field", field_); }
+
+  template <typename T>
+  bool operator()(const char* name, T& value) {
+    const Config* config = Take(name);
+    if (config != nullptr) ReadConfig(*config, value);
+    return config != nullptr;
+  }
+  const Config* Take(const char* name) {
+    const Config* config = reader_.Take(name);
+    if (config != nullptr) taken_.emplace_back(name, config);
+    return config;
+  }
+  // A text that `parse` makes a value of, throwing UserError.
+  template <typename F>
+  void Parse(const char* name, F parse) {
+    const Config* config = Take(name);
+    if (config == nullptr) return;
+    const std::string& text = config->AsString();
+    try {
+      parse(text);
+    } catch (const UserError& error) {
+      throw config->Complain(error.what());
+    }
+  }
+  void Size(std::vector<int64_t>& size) {
+    const Config* config = Take("size");
+    if (config == nullptr) reader_.Required("size", size);  // complains
+    ReadConfig(*config, size);
+  }
+
+  TransformPtr Finish(Step step) {
+    try {
+      return Make(std::move(step), field_);
+    } catch (const UserError& error) {
+      std::string_view message = error.what();
+      for (const auto& [name, config] : taken_) {
+        const std::string start = name + ": ";
+        if (message.starts_with(start)) {
+          throw config->Complain(message.substr(start.size()));
+        }
+      }
+      if (!taken_.empty()) throw taken_.back().second->Complain(message);
+      throw;
+    }
+  }
+
+ private:
+  FieldReader& reader_;
+  std::string field_ = "image";
+  std::vector<std::pair<std::string, const Config*>> taken_;
+};
+
+TransformPtr MakeDecode(FieldReader& reader) {
+  Keys keys(reader);
+  DecodeStep step;
+  int64_t channels = step.options.channels;
+  keys("channels", channels);
+  step.options.channels = static_cast<int>(std::clamp<int64_t>(channels, -1, 5));
+  keys.Parse("dtype", [&](const std::string& text) { step.options.dtype = ir::ParseDType(text); });
+  keys.Parse("alpha", [&](const std::string& text) {
+    static const std::vector<std::pair<std::string, AlphaPolicy>> policies = {
+        {"auto", AlphaPolicy::kAuto},
+        {"drop", AlphaPolicy::kDrop},
+        {"composite", AlphaPolicy::kComposite},
+        {"keep", AlphaPolicy::kKeep}};
+    std::vector<std::string> names;
+    for (const auto& [name, policy] : policies) {
+      if (name == text) step.options.alpha = policy;
+      names.push_back(name);
+    }
+    if (std::find(names.begin(), names.end(), text) == names.end()) {
+      throw Invalid("expected auto, drop, composite or keep, found \"{}\"{}", text,
+                    DidYouMean(text, names));
+    }
+  });
+  std::vector<int64_t> background;
+  if (keys("background", background)) {
+    if (background.size() == 1) background.assign(3, background[0]);
+    if (background.size() != 3 || *std::min_element(background.begin(), background.end()) < 0 ||
+        *std::max_element(background.begin(), background.end()) > 255) {
+      throw keys.Take("background")
+          ->Complain("expected [red, green, blue], each 0 to 255, or one number for all three");
+    }
+    for (size_t i = 0; i < 3; ++i) step.options.background[i] = static_cast<uint8_t>(background[i]);
+  }
+  keys("exif", step.options.exif);
+  keys("try_recover_truncated", step.options.try_recover_truncated);
+  keys("max_pixels", step.options.max_pixels);
+  keys("dct_scaling", step.dct_scaling);
+  return keys.Finish(step);
+}
+
+void ReadResize(Keys& keys, ResizeStep& step) {
+  keys.Size(step.size);
+  keys.Parse("method", [&](const std::string& text) { step.method = ParseResizeMethod(text); });
+  keys("antialias", step.antialias);
+  keys.Parse("dtype", [&](const std::string& text) { step.dtype = ir::ParseDType(text); });
+}
+
+TransformPtr MakeResize(FieldReader& reader) {
+  Keys keys(reader);
+  ResizeStep step;
+  ReadResize(keys, step);
+  keys("preserve_aspect_ratio", step.preserve_aspect_ratio);
+  keys("crop_to_aspect_ratio", step.crop_to_aspect_ratio);
+  return keys.Finish(step);
+}
+
+TransformPtr MakeCenterCrop(FieldReader& reader) {
+  Keys keys(reader);
+  CropStep step;
+  keys.Size(step.size);
+  keys("pad_if_needed", step.pad_if_needed);
+  return keys.Finish(step);
+}
+
+TransformPtr MakeRandomCrop(FieldReader& reader) {
+  Keys keys(reader);
+  CropStep step;
+  step.random = true;
+  keys.Size(step.size);
+  keys("padding", step.padding);
+  keys("pad_if_needed", step.pad_if_needed);
+  keys("seed", step.seed);
+  return keys.Finish(step);
+}
+
+TransformPtr MakeRandomResizedCrop(FieldReader& reader) {
+  Keys keys(reader);
+  ResizedCropStep step;
+  ReadResize(keys, step.resize);
+  keys("scale", step.scale);
+  keys("ratio", step.ratio);
+  keys("seed", step.seed);
+  return keys.Finish(step);
+}
+
+TransformPtr MakeRandomFlip(FieldReader& reader) {
+  Keys keys(reader);
+  FlipStep step;
+  keys("horizontal", step.horizontal);
+  keys("vertical", step.vertical);
+  keys("p", step.p);
+  keys("seed", step.seed);
+  return keys.Finish(step);
+}
+
+TransformPtr MakePadTo(FieldReader& reader) {
+  Keys keys(reader);
+  PadStep step;
+  keys.Size(step.size);
+  keys("value", step.value);
+  keys.Parse("position", [&](const std::string& text) {
+    if (text != "center" && text != "top_left") {
+      throw Invalid("expected center or top_left, found \"{}\"", text);
+    }
+    step.center = text == "center";
+  });
+  return keys.Finish(step);
+}
+
+TransformPtr MakeNormalize(FieldReader& reader) {
+  Keys keys(reader);
+  NormalizeStep step;
+  keys("mean", step.mean);
+  keys("std", step.std);
+  double scale;
+  if (keys("scale", scale)) step.scale = scale;
+  return keys.Finish(step);
+}
+
+TransformPtr MakeToFloat(FieldReader& reader) { return Keys(reader).Finish(NormalizeStep{}); }
+
+TransformPtr MakeGrayscale(FieldReader& reader) { return Keys(reader).Finish(GrayscaleStep{}); }
+
+TransformPtr MakeDelta(FieldReader& reader, ColorStep::Kind kind) {
+  Keys keys(reader);
+  ColorStep step;
+  step.kind = kind;
+  double delta = 0;
+  const Config* config = keys.Take("max_delta");
+  if (config == nullptr) reader.Required("max_delta", delta);  // complains
+  ReadConfig(*config, delta);
+  if (!(delta >= 0)) throw config->Complain("expected 0 or more");
+  step.lower = -delta;
+  step.upper = delta;
+  keys("seed", step.seed);
+  return keys.Finish(step);
+}
+
+TransformPtr MakeFactor(FieldReader& reader, ColorStep::Kind kind) {
+  Keys keys(reader);
+  ColorStep step;
+  step.kind = kind;
+  for (auto [name, value] : {std::pair("lower", &step.lower), std::pair("upper", &step.upper)}) {
+    const Config* config = keys.Take(name);
+    if (config == nullptr) reader.Required(name, *value);  // complains
+    ReadConfig(*config, *value);
+  }
+  keys("seed", step.seed);
+  return keys.Finish(step);
+}
+
 }  // namespace
+
+TransformPtr Make(Step step, std::string field) {
+  CheckStep(step);
+  return std::make_shared<ImageTransform>(std::move(field), std::vector<Step>{std::move(step)});
+}
+
 }  // namespace flatout::data::images
+
+namespace flatout::data {
+
+FLATOUT_REGISTER(image_transforms) {
+  using images::ColorStep;
+  RegisterTransform("decode_image", images::MakeDecode);
+  RegisterTransform("resize", images::MakeResize);
+  RegisterTransform("center_crop", images::MakeCenterCrop);
+  RegisterTransform("random_crop", images::MakeRandomCrop);
+  RegisterTransform("random_resized_crop", images::MakeRandomResizedCrop);
+  RegisterTransform("random_flip", images::MakeRandomFlip);
+  RegisterTransform("pad_to", images::MakePadTo);
+  RegisterTransform("normalize_image", images::MakeNormalize);
+  RegisterTransform("to_float", images::MakeToFloat);
+  RegisterTransform("rgb_to_grayscale", images::MakeGrayscale);
+  RegisterTransform("random_brightness", [](FieldReader& reader) {
+    return images::MakeDelta(reader, ColorStep::Kind::kBrightness);
+  });
+  RegisterTransform("random_contrast", [](FieldReader& reader) {
+    return images::MakeFactor(reader, ColorStep::Kind::kContrast);
+  });
+  RegisterTransform("random_saturation", [](FieldReader& reader) {
+    return images::MakeFactor(reader, ColorStep::Kind::kSaturation);
+  });
+  RegisterTransform("random_hue", [](FieldReader& reader) {
+    return images::MakeDelta(reader, ColorStep::Kind::kHue);
+  });
+}
+
+}  // namespace flatout::data

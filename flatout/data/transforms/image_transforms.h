@@ -45,7 +45,8 @@ struct ResizeStep {
   ResizeMethod method = ResizeMethod::kBilinear;
   bool antialias = true;
   // With two sizes: the largest picture of the same proportions that fits into them (as
-  // tf.image.resize), or the centre of the picture that has their proportions (as Keras's Resizing).
+  // tf.image.resize), or the centre of the picture that has their proportions (as Keras's
+  // Resizing).
   bool preserve_aspect_ratio = false;
   bool crop_to_aspect_ratio = false;
   // kF32: results as they are, 0 to 1; else of the input's type, rounded.
@@ -53,17 +54,17 @@ struct ResizeStep {
 };
 
 struct CropStep {
-  std::vector<int64_t> size;  // height and width; one number: both
-  bool random = false;        // else the centre
-  int64_t padding = 0;        // zeros put around the picture first, on each side
-  bool pad_if_needed = false; // zeros around a picture that is too small; else that is an error
+  std::vector<int64_t> size;   // height and width; one number: both
+  bool random = false;         // else the centre
+  int64_t padding = 0;         // zeros put around the picture first, on each side
+  bool pad_if_needed = false;  // zeros around a picture that is too small; else that is an error
   int64_t seed = 0;
 };
 
 // torchvision's RandomResizedCrop: a part of random area and proportions, resized.
 struct ResizedCropStep {
-  ResizeStep resize;                        // two sizes, or one for both
-  std::vector<double> scale = {0.08, 1};    // share of the picture's area
+  ResizeStep resize;                               // two sizes, or one for both
+  std::vector<double> scale = {0.08, 1};           // share of the picture's area
   std::vector<double> ratio = {3.0 / 4, 4.0 / 3};  // width / height
   int64_t seed = 0;
 };
