@@ -11,6 +11,7 @@
 
 #include "flatout/base/log.h"
 #include "flatout/base/text.h"
+#include "flatout/data/source.h"
 
 namespace flatout::cli {
 namespace {
@@ -27,6 +28,15 @@ std::string Full(const std::optional<double>& full) {
   return full ? fmt::format("full {:.1f} %", std::floor(*full * 1000) / 10) : "full n/a";
 }
 
+// Rows or steps; those of a stream show only when it ends.
+std::string Count(int64_t count) {
+  return count < 0 || count == data::kInfinite ? "?" : HumanCount(count);
+}
+
+std::string Steps(int64_t steps) {
+  return steps < 0 || steps == data::kInfinite ? "?" : std::to_string(steps);
+}
+
 std::string Figure(const std::string& name, double value) {
   return fmt::format("{} {:.4f}", name, value);
 }
@@ -40,16 +50,16 @@ class Plain : public train::Observer {
     Line(fmt::format(
         "data: {} train, {} validation, {} test rows; {} epoch{} of {} steps; global "
         "batch {} = {} device{} x {}; up to {} step{} per launch",
-        HumanCount(run.train_rows), HumanCount(run.validation_rows), HumanCount(run.test_rows),
-        run.epochs, run.epochs == 1 ? "" : "s", HumanCount(run.steps_per_epoch), run.global_batch,
-        run.replicas, run.replicas == 1 ? "" : "s", run.rows_per_replica, run.steps_per_launch,
+        Count(run.train_rows), Count(run.validation_rows), Count(run.test_rows), run.epochs,
+        run.epochs == 1 ? "" : "s", Count(run.steps_per_epoch), run.global_batch, run.replicas,
+        run.replicas == 1 ? "" : "s", run.rows_per_replica, run.steps_per_launch,
         run.steps_per_launch == 1 ? "" : "s"));
     if (!run.folder.empty()) Line("run folder: " + run.folder);
   }
   void OnLog(const Progress& progress) override {
     std::string line =
         fmt::format("epoch {}/{} step {}/{} (in all {}): {}", progress.epoch, progress.epochs,
-                    progress.step_in_epoch, progress.steps_per_epoch, progress.step,
+                    progress.step_in_epoch, Steps(progress.steps_per_epoch), progress.step,
                     Figure("loss", progress.loss));
     for (const auto& [name, value] : progress.metrics) line += ", " + Figure(name, value);
     line += fmt::format(", rate {:.4g}, {}, {}, memory {}", progress.learning_rate,
@@ -88,13 +98,13 @@ class Bar : public Plain {
     SetLogSink(nullptr, nullptr);
   }
   void OnProgress(const Progress& progress) override {
-    const double share = progress.steps_per_epoch > 0
-                             ? static_cast<double>(progress.step_in_epoch) /
-                                   static_cast<double>(progress.steps_per_epoch)
-                             : 0;
+    const bool known = progress.steps_per_epoch > 0 && progress.steps_per_epoch != data::kInfinite;
+    const double share = known ? static_cast<double>(progress.step_in_epoch) /
+                                     static_cast<double>(progress.steps_per_epoch)
+                               : 0;
     std::string left = fmt::format("epoch {}/{} ", progress.epoch, progress.epochs);
-    std::string right = fmt::format(" {}/{} {}", progress.step_in_epoch, progress.steps_per_epoch,
-                                    Figure("loss", progress.loss));
+    std::string right = fmt::format(" {}/{} {}", progress.step_in_epoch,
+                                    Steps(progress.steps_per_epoch), Figure("loss", progress.loss));
     for (const auto& [name, value] : progress.metrics) right += " " + Figure(name, value);
     right += fmt::format(" {} {}", Rate(progress.samples_per_second), Full(progress.full));
     if (share > 0 && share < 1) {
@@ -105,7 +115,7 @@ class Bar : public Plain {
   void OnEvaluation(int64_t step, int64_t steps) override {
     Draw("evaluating ",
          static_cast<double>(step) / static_cast<double>(std::max<int64_t>(steps, 1)),
-         fmt::format(" {}/{}", step, steps));
+         fmt::format(" {}/{}", step, Steps(steps)));
   }
   void OnLog(const Progress&) override {}  // the bar shows it all
 
