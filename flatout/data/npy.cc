@@ -200,7 +200,7 @@ int64_t NpyHeaderBytes(const std::string& where, std::span<const std::byte> head
   return (narrow ? 10 : 12) + length;
 }
 
-NpyHeader ParseNpyHeader(const std::string& where, std::span<const std::byte> head) {
+NpyHeader ParseNpyHeader(const std::string& where, std::span<const std::byte> head, bool records) {
   const int64_t size = NpyHeaderBytes(where, head);
   if (static_cast<int64_t>(head.size()) < size) {
     throw BadData("{}: the file is cut: expected an npy header of {} bytes, found {}", where, size,
@@ -255,7 +255,7 @@ NpyHeader ParseNpyHeader(const std::string& where, std::span<const std::byte> he
                   : !order ? "fortran_order"
                            : "shape");
   }
-  if (header.shape.dims.empty()) {
+  if (records && header.shape.dims.empty()) {
     throw BadData(
         "{}: the array is a single number: expected at least one dimension, the first of which "
         "counts the records",
@@ -264,7 +264,7 @@ NpyHeader ParseNpyHeader(const std::string& where, std::span<const std::byte> he
   int64_t count = 1;
   for (size_t i = 0; i < header.shape.dims.size(); ++i) {
     const int64_t dim = header.shape.dims[i];
-    if (dim == 0) {
+    if (records && dim == 0) {
       throw BadData("{}: dimension {} of {} is zero: {}", where, i, header.shape.ToString(),
                     i == 0 ? "the array holds no records" : "its records hold no values");
     }

@@ -10,13 +10,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "flatout/data/read_bytes.h"
 #include "flatout/ir/shape.h"
 
 namespace flatout::data {
@@ -33,9 +33,10 @@ inline constexpr size_t kNpyPrefix = 12;  // bytes from which NpyHeaderBytes can
 // or all there are, do not begin one.
 int64_t NpyHeaderBytes(const std::string& where, std::span<const std::byte> head);
 // From the header's bytes or more. `where` is for messages. Throws DataError: cut, no npy file, an
-// element type that is no number (structured, strings, objects, complex), no dimension to count
-// records by, more elements than any file can hold.
-NpyHeader ParseNpyHeader(const std::string& where, std::span<const std::byte> head);
+// element type that is no number (structured, strings, objects, complex), more elements than any
+// file can hold; where the first dimension counts `records`, no such dimension and empty ones.
+NpyHeader ParseNpyHeader(const std::string& where, std::span<const std::byte> head,
+                         bool records = true);
 
 // ---- zip ----
 
@@ -47,10 +48,6 @@ struct ZipMember {
   int64_t size = 0;       // bytes unpacked
   int64_t header = 0;     // byte offset of its local header
 };
-// Gives bytes [offset, offset + count), which lie within the file.
-using ReadBytes = std::function<std::span<const std::byte>(int64_t offset, int64_t count,
-                                                           std::vector<std::byte>& scratch)>;
-
 bool LooksLikeZip(std::span<const std::byte> head);
 // The members that the central directory lists, in its order. `size`: of the file. Throws
 // DataError: no or a cut archive, a damaged directory, several discs, encryption, a packing other

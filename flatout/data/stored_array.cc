@@ -216,11 +216,17 @@ class StoredArraysSource : public Source {
 
   void ReadRun(const Part& part, size_t f, int64_t at, int64_t row, int64_t run, int64_t stored,
                Block& out) const {
+    const StoredArray& array = part.array;
+    const int64_t offset = array.offset + at * stored;
+    if (!array.swap && array.shape.dtype == fields_[f].shape.dtype && fields_[f].bound == 0 &&
+        array.shape.dtype != ir::DType::kPred) {
+      array.file->ReadInto(offset, {out.data(f, row), static_cast<size_t>(run * stored)});
+      return;
+    }
     static thread_local std::vector<std::byte> scratch, swapped;
-    std::span<const std::byte> bytes =
-        part.array.file->Read(part.array.offset + at * stored, run * stored, scratch);
+    std::span<const std::byte> bytes = array.file->Read(offset, run * stored, scratch);
     try {
-      ConvertRecords(part.array, fields_[f], at, bytes, out.data(f, row), swapped);
+      ConvertRecords(array, fields_[f], at, bytes, out.data(f, row), swapped);
     } catch (const DataError&) {
       // One by one, to tell the bad ones from the others.
       for (int64_t i = 0; i < run; ++i) {
