@@ -265,6 +265,18 @@ size_t ReadAt(const std::string& path, int fd, int64_t offset, std::span<std::by
   return done;
 }
 
+// What makes a file the same file as before.
+struct Stamp {
+  int64_t size = -1, seconds = 0, nanoseconds = 0;
+  bool operator==(const Stamp&) const = default;
+};
+
+std::optional<Stamp> StampOf(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  return Stamp{info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+}
+
 // A file on disk, read with pread. Not mapped: a mapped file that somebody shortens ends the
 // process with SIGBUS instead of an error.
 class PlainFile : public ByteFile {
@@ -305,10 +317,11 @@ class PlainFile : public ByteFile {
       got = ReadAt(path_, file.get(), offset, out);
     }
     if (got < out.size()) {
+      const std::optional<Stamp> stamp = StampOf(path_);
       throw BadData(
           "{}: the file has become shorter while it was in use: expected {} bytes, found {}. Let "
           "nothing write to data files during a run",
-          path_, size_, offset + static_cast<int64_t>(got));
+          path_, size_, stamp ? stamp->size : offset + static_cast<int64_t>(got));
     }
   }
   bool resident() const override { return false; }
@@ -478,18 +491,6 @@ class Store {
   Descriptor file_;
   std::string folder_;
 };
-
-// What makes a file the same file as before.
-struct Stamp {
-  int64_t size = -1, seconds = 0, nanoseconds = 0;
-  bool operator==(const Stamp&) const = default;
-};
-
-std::optional<Stamp> StampOf(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return std::nullopt;
-  return Stamp{info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
-}
 
 std::string FullPath(const std::string& path) {
   std::error_code error;

@@ -152,9 +152,10 @@ class TfRecords : public Source {
         file.file().ReadInto(begin, room);
         content = room;
       }
-    } catch (const DataError& error) {
+    } catch (DataError& error) {
       if (run.size() == 1) {
         run[0].bad = true;
+        if (!run[0].lost()) error.AddContext(file.Describe(run[0].record));
         out.Bad(run[0].row, error);
         return 0;
       }
