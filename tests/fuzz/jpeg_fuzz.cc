@@ -1,0 +1,8 @@
+// JPEG pictures.
+#include "tests/fuzz/image_fuzz.h"
+
+namespace flatout::fuzz {
+
+FUZZ_TARGET(bytes) { DecodePicture(bytes, data::ImageFormat::kJpeg); }
+
+}  // namespace flatout::fuzz

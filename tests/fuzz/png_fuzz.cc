@@ -1,0 +1,8 @@
+// PNG pictures.
+#include "tests/fuzz/image_fuzz.h"
+
+namespace flatout::fuzz {
+
+FUZZ_TARGET(bytes) { DecodePicture(bytes, data::ImageFormat::kPng); }
+
+}  // namespace flatout::fuzz

@@ -1,0 +1,8 @@
+// WebP pictures.
+#include "tests/fuzz/image_fuzz.h"
+
+namespace flatout::fuzz {
+
+FUZZ_TARGET(bytes) { DecodePicture(bytes, data::ImageFormat::kWebp); }
+
+}  // namespace flatout::fuzz
