@@ -33,7 +33,7 @@ double ThreadCpuSeconds() {
 
 int64_t DefaultBudget() {
   const int64_t usable = ReadCgroup().memory.usable;
-  constexpr int64_t kLeast = int64_t{64} << 20, kMost = int64_t{2} << 30;
+  constexpr int64_t kLeast = int64_t{64} << 20, kMost = int64_t{512} << 20;
   return usable < 0 ? kLeast : std::clamp(usable / 5, kLeast, kMost);
 }
 

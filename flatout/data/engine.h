@@ -70,7 +70,7 @@ struct EngineStats {
   std::vector<std::string> decisions;
 };
 
-// A fifth of the memory that this process may use (cgroup aware), at most 2 GiB, at least 64 MiB.
+// A fifth of the memory that this process may use (cgroup aware), at most 512 MiB, at least 64 MiB.
 int64_t DefaultBudget();
 
 class Engine {
