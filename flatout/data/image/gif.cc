@@ -157,7 +157,7 @@ class Canvas {
   bool Put(unsigned index) {
     const Frame& frame = gif_.frame;
     const int64_t x = frame.x + x_;
-    if (row_ != nullptr && x < gif_.width && static_cast<int>(index) != frame.transparent) {
+    if (row_ != nullptr && x < gif_.width) {
       // An index beyond the palette is black, as browsers have it.
       std::byte* pixel = row_ + x * channels_;
       if (3 * (size_t{index} + 1) <= frame.palette.size()) {
@@ -165,7 +165,9 @@ class Canvas {
       } else {
         std::memset(pixel, 0, 3);
       }
-      if (channels_ == 4) pixel[3] = std::byte{255};
+      if (channels_ == 4) {
+        pixel[3] = static_cast<int>(index) == frame.transparent ? std::byte{0} : std::byte{255};
+      }
     }
     if (++x_ < frame.width) return true;
     x_ = 0;
