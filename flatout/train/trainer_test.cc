@@ -1057,7 +1057,7 @@ class Slow : public data::ArraysSource {
 
  private:
   double seconds_;
-  std::string stage_ = "read";
+  std::string stage_ = "slow read";
 };
 
 TEST(TrainerTest, TheLedgerOfARunAddsUpToItsWallTime) {
@@ -1092,7 +1092,7 @@ TEST(TrainerTest, ASlowStageIsTheLimitThatTheVerdictNames) {
               },
               "decode")
           .source();
-  for (const auto& [source, stage] : {std::pair(slow_reader, "read"), {slow_map, "decode"}}) {
+  for (const auto& [source, stage] : {std::pair(slow_reader, "slow read"), {slow_map, "decode"}}) {
     SCOPED_TRACE(stage);
     Trainer trainer(Options("global_batch = 8\nsteps_per_launch = 1",
                             "[data]\nsource = \"arrays\"\nworkers = 1"),
