@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <new>
-#include <set>
 #include <utility>
 
 #include "flatout/base/log.h"
@@ -35,7 +35,7 @@ std::shared_ptr<std::byte[]> AllocateAligned(int64_t bytes) {
 
 struct BadRecords::State {
   mutable std::mutex mutex;
-  std::set<std::string> seen;
+  std::map<std::string, int64_t> seen;  // how many there were with it
   std::vector<std::string> messages;
 };
 
@@ -45,9 +45,14 @@ void BadRecords::Report(const DataError& error) {
   int64_t count = 0;
   {
     std::lock_guard lock(state_->mutex);
-    if (!state_->seen.insert(error.what()).second) return;
-    count = static_cast<int64_t>(state_->seen.size());
-    if (state_->messages.size() < kMostMessages) state_->messages.emplace_back(error.what());
+    const auto [seen, fresh] =
+        state_->seen.emplace(error.what(), static_cast<int64_t>(state_->seen.size()) + 1);
+    count = seen->second;
+    // One that was too many is so every time.
+    if (!fresh && count <= allowed_) return;
+    if (fresh && state_->messages.size() < kMostMessages) {
+      state_->messages.emplace_back(error.what());
+    }
     if (listener_ && count <= allowed_) listener_(error);
   }
   if (count > allowed_) {
@@ -132,6 +137,7 @@ void Block::Borrow(const std::vector<Field>& fields, int64_t rows,
   if (&fields != &fields_ && fields != fields_) fields_ = fields;
   rows_ = rows;
   bad_.clear();
+  origin_.reset();
   shared_.clear();
   // Another block may still look into the arena: then it is theirs from now on.
   if (arena_ && arena_.use_count() > 1) arena_.reset();
@@ -300,8 +306,14 @@ void Block::ClearRow(int64_t row) {
 }
 
 void Block::Bad(int64_t row, const DataError& error) {
-  if (policy_ == nullptr) throw error;
-  policy_->Report(error);
+  DataError told = error;
+  if (origin_) {
+    const std::string where = (*origin_)(row);
+    // Sources name the place themselves.
+    if (std::string_view(told.what()).find(where) == std::string_view::npos) told.AddContext(where);
+  }
+  if (policy_ == nullptr) throw told;
+  policy_->Report(told);
   ClearRow(row);
   bad_.resize(static_cast<size_t>(rows_));
   bad_[static_cast<size_t>(row)] = 1;

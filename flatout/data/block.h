@@ -132,8 +132,15 @@ class Block {
   // Where bad records are counted; without one (the default) the first is thrown.
   void set_bad_records(BadRecords* policy) { policy_ = policy; }
   BadRecords* bad_records() const { return policy_; }
-  // Row `row` cannot be read: throws the error, or counts it, clears the row and marks it.
+  // Row `row` cannot be read: throws the error, with the row's origin in front, or counts it,
+  // clears the row and marks it.
   void Bad(int64_t row, const DataError& error);
+  // Tells where a row comes from, for messages: a file, a record. Set by the source that reads it,
+  // until the next Reset; transforms hand it on by TakeOrigin, so that what they find bad is named.
+  using Origin = std::function<std::string(int64_t row)>;
+  void set_origin(Origin origin) { origin_ = std::make_shared<const Origin>(std::move(origin)); }
+  bool has_origin() const { return origin_ != nullptr; }
+  void TakeOrigin(const Block& from) { origin_ = from.origin_; }
   // Marks row `row` as bad, and nothing else: what was read into its memory has been told already.
   void MarkBad(int64_t row);
   bool bad(int64_t row) const { return !bad_.empty() && bad_[static_cast<size_t>(row)] != 0; }
@@ -160,6 +167,7 @@ class Block {
   std::shared_ptr<Arena> arena_;
   std::vector<std::shared_ptr<Arena>> shared_;  // arenas that cells point into
   BadRecords* policy_ = nullptr;
+  std::shared_ptr<const Origin> origin_;
   std::vector<uint8_t> bad_;  // empty: none
 };
 

@@ -8,10 +8,10 @@
 //   for (int epoch = 0; epoch < 3; ++epoch)
 //     while (const data::Element* batch = it.Next()) Use(batch->Values<float>("image"));
 //
-// A Dataset is a small value around a Source; every verb gives a new one, and nothing is read before
-// an Iterator asks. Most verbs are arithmetic on positions: a shuffle costs no memory and has no
-// pause between epochs, any position can be reached at once, and the iterator's state is a few
-// bytes. Verbs that cannot know how many records there will be (Filter, FromGenerator,
+// A Dataset is a small value around a Source; every verb gives a new one, and nothing is read
+// before an Iterator asks. Most verbs are arithmetic on positions: a shuffle costs no memory and
+// has no pause between epochs, any position can be reached at once, and the iterator's state is a
+// few bytes. Verbs that cannot know how many records there will be (Filter, FromGenerator,
 // BucketByLength, Unbatch of what is not fixed) give a stream: size() is kUnknown, it is read in
 // order, and its state says where in its input it stands.
 #pragma once
@@ -53,7 +53,8 @@ struct PaddedBatchOptions : BatchOptions {
 struct BucketOptions {
   // The length of a record, from a block that holds it at `row`.
   std::function<int64_t(const Block& block, int64_t row)> length;
-  std::vector<int64_t> boundaries;   // rising; bucket i holds lengths < boundaries[i], the last all else
+  std::vector<int64_t>
+      boundaries;  // rising; bucket i holds lengths < boundaries[i], the last all else
   std::vector<int64_t> batch_sizes;  // boundaries.size() + 1 of them
   bool pad_to_boundary = false;      // to boundary - 1; longer records are an error then
   bool drop_remainder = false;
@@ -96,7 +97,8 @@ class Dataset {
   // Fills a block of `fields` from a block of records; called from several threads, must depend on
   // nothing but its input. Bad records of the input are left out of the result by themselves.
   using MapFunction = std::function<void(const Block& in, Block& out)>;
-  Dataset Map(std::vector<Field> fields, MapFunction function, const std::string& name = "map") const;
+  Dataset Map(std::vector<Field> fields, MapFunction function,
+              const std::string& name = "map") const;
   // A built-in map. `seed` is for random ones, which draw from (seed, epoch, record).
   Dataset Apply(TransformPtr transform, uint64_t seed = 0) const;
   Dataset Apply(std::vector<TransformPtr> transforms, uint64_t seed = 0) const;
@@ -155,7 +157,9 @@ class Dataset {
   Dataset Cache(int64_t budget = 0) const;
   // In a file that is mapped into memory; kept and used again while the input's description and
   // size agree. Written to the side and renamed, so that a broken-off run leaves nothing wrong.
-  Dataset Cache(const std::string& path) const;
+  // `version`: what the description does not tell, such as a map's parameters or the files' dates;
+  // where it changes the file is made anew. Either cache holds the input as it is in epoch 0.
+  Dataset Cache(const std::string& path, const std::string& version = "") const;
   // Iterators make elements ahead, `depth` of them (0: tuned). Without it they are made on demand.
   Dataset Prefetch(int depth = 0) const;
   Dataset WithOptions(DatasetOptions options) const;
@@ -184,7 +188,7 @@ class Element {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
   std::span<const int64_t> Dims(std::string_view field) const;
-  std::string_view Text(std::string_view field) const;               // text of rank 0
+  std::string_view Text(std::string_view field) const;                // text of rank 0
   std::vector<std::string_view> Texts(std::string_view field) const;  // text of any rank
   const Block& block() const { return *block_; }
   int64_t row() const { return row_; }

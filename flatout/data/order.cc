@@ -1,5 +1,6 @@
 #include "flatout/data/order.h"
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <utility>
@@ -47,6 +48,50 @@ int64_t Permutation::Walk(int64_t position) const {
 
 void Permutation::Apply(std::span<int64_t> positions) const {
   for (int64_t& position : positions) position = (*this)[position];
+}
+
+WindowPermutation::WindowPermutation(uint64_t seed, int64_t epoch, int64_t size, int64_t window)
+    : seed_(seed), epoch_(epoch), size_(size), window_(std::min(window, size)), short_at_(-1) {
+  if (size < 1 || window < 1) {
+    throw Internal("a permutation of {} records in runs of {} was asked for", size, window);
+  }
+  runs_ = size_ / window_;
+  order_.emplace_back(seed, epoch, runs_);
+  if (size_ % window_ != 0) {
+    const uint64_t word = Mix(Mix(seed ^ 0x73686f7274u) ^ static_cast<uint64_t>(epoch));
+    short_at_ = static_cast<int64_t>(word % static_cast<uint64_t>(runs_ + 1));
+  }
+}
+
+Permutation WindowPermutation::Within(uint64_t seed, int64_t epoch, int64_t run, int64_t size) {
+  return Permutation(Mix(seed ^ Mix(static_cast<uint64_t>(run) + 0x72756eu)), epoch, size);
+}
+
+void WindowPermutation::Apply(std::span<int64_t> positions) const {
+  std::vector<Permutation> within;  // of `current`; none or one
+  int64_t current = -1;
+  for (int64_t& position : positions) {
+    int64_t run = position / window_, at = position % window_;
+    if (short_at_ >= 0 && position >= short_at_ * window_) {
+      // From the short run on, all stand that much earlier.
+      const int64_t rest = size_ % window_, after = position - short_at_ * window_;
+      if (after < rest) {
+        run = runs_;
+        at = after;
+      } else {
+        run = short_at_ + (after - rest) / window_;
+        at = (after - rest) % window_;
+      }
+    }
+    const int64_t record_run = run == runs_ ? runs_ : order_[0][run];
+    if (record_run != current) {
+      within.clear();
+      within.push_back(
+          Within(seed_, epoch_, record_run, record_run == runs_ ? size_ % window_ : window_));
+      current = record_run;
+    }
+    position = record_run * window_ + within[0][at];
+  }
 }
 
 }  // namespace flatout::data

@@ -45,4 +45,25 @@ class Permutation {
   uint64_t keys_[kRounds] = {};
 };
 
+// A permutation of 0..size-1 in which records stay near each other: the records are cut into runs
+// of `window` (the last one may be shorter), the runs are put into a random order, and each is
+// permuted within itself. Depends on (seed, epoch, window) only; little is stored.
+class WindowPermutation {
+ public:
+  WindowPermutation(uint64_t seed, int64_t epoch, int64_t size, int64_t window);
+
+  int64_t size() const { return size_; }
+  // Replaces each position, in [0, size), by its record. Fast where neighbours fall into one run.
+  void Apply(std::span<int64_t> positions) const;
+  // The order within run `run` alone, of `size` records: what a stream's window is permuted by.
+  static Permutation Within(uint64_t seed, int64_t epoch, int64_t run, int64_t size);
+
+ private:
+  uint64_t seed_;
+  int64_t epoch_, size_, window_;
+  int64_t runs_;      // whole ones
+  int64_t short_at_;  // where the short run stands among the others; -1: there is none
+  std::vector<Permutation> order_;  // of the whole runs; none or one
+};
+
 }  // namespace flatout::data
