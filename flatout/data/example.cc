@@ -50,23 +50,17 @@ class Wire {
     return LongVarint();
   }
   uint32_t NextTag() {
-    const uint8_t* begin = at_;
-    const uint64_t tag = Varint();
-    if (tag < 8 || tag > std::numeric_limits<uint32_t>::max()) {
-      throw Broken(begin, fmt::format("the field tag {} is none", tag));
-    }
-    return static_cast<uint32_t>(tag);
+    if (at_ < end_ && *at_ >= 8 && *at_ < 0x80) return *at_++;
+    return LongTag();
   }
   Bytes Message() {
-    const uint8_t* begin = at_;
-    const uint64_t size = Varint();
-    const auto room = static_cast<uint64_t>(end_ - at_);
-    if (size > room) {
-      throw Broken(begin, fmt::format("expected {} bytes, found {} to the end", size, room));
+    if (at_ < end_ && *at_ < 0x80 && *at_ < end_ - at_) {
+      const auto* data = reinterpret_cast<const std::byte*>(at_ + 1);
+      const size_t size = *at_;
+      at_ += 1 + size;
+      return {data, size};
     }
-    const auto* data = reinterpret_cast<const std::byte*>(at_);
-    at_ += size;
-    return {data, static_cast<size_t>(size)};
+    return LongMessage();
   }
   const uint8_t* Fixed(ptrdiff_t size) {
     if (end_ - at_ < size) {
@@ -109,6 +103,25 @@ class Wire {
   }
 
  private:
+  [[gnu::noinline]] uint32_t LongTag() {
+    const uint8_t* begin = at_;
+    const uint64_t tag = Varint();
+    if (tag < 8 || tag > std::numeric_limits<uint32_t>::max()) {
+      throw Broken(begin, fmt::format("the field tag {} is none", tag));
+    }
+    return static_cast<uint32_t>(tag);
+  }
+  [[gnu::noinline]] Bytes LongMessage() {
+    const uint8_t* begin = at_;
+    const uint64_t size = Varint();
+    const auto room = static_cast<uint64_t>(end_ - at_);
+    if (size > room) {
+      throw Broken(begin, fmt::format("expected {} bytes, found {} to the end", size, room));
+    }
+    const auto* data = reinterpret_cast<const std::byte*>(at_);
+    at_ += size;
+    return {data, static_cast<size_t>(size)};
+  }
   [[gnu::noinline]] uint64_t LongVarint() {
     const uint8_t* begin = at_;
     uint64_t value = 0;
@@ -326,86 +339,77 @@ class IntWriter {
   IntWriter(std::byte* out, int64_t room) : out_(out), room_(room) {}
 
   void One(uint64_t word) {
-    if (count_ < room_) Put(static_cast<int64_t>(word));
+    if (count_ < room_) Put(static_cast<int64_t>(word), count_);
     ++count_;
   }
   void Packed(Bytes packed, const uint8_t* origin) {
     const auto* at = reinterpret_cast<const uint8_t*>(packed.data());
     const uint8_t* end = at + packed.size();
-    while (at < end) {
-      // Eight small numbers at once: labels, counts, bytes.
-      if (end - at >= 8 && room_ - count_ >= 8) {
-        uint64_t word;
-        std::memcpy(&word, at, sizeof(word));
-        if ((word & 0x8080808080808080U) == 0) {
-          for (int i = 0; i < 8; ++i) {
-            const T value = static_cast<T>(at[i]);
-            std::memcpy(out_ + count_ * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
-            ++count_;
-          }
-          if constexpr (std::is_same_v<T, bool>) CheckBits(word);
-          at += 8;
-          continue;
-        }
-        // Token numbers mostly take two bytes, some three.
-        const uint64_t low = word & 0x7f;
-        if (at[0] >= 0x80) {
-          if (at[1] < 0x80) {
-            Put(static_cast<int64_t>(low | static_cast<uint64_t>(at[1]) << 7));
-            ++count_;
-            at += 2;
-            continue;
-          }
-          if (at[2] < 0x80) {
-            Put(static_cast<int64_t>(low | static_cast<uint64_t>(at[1] & 0x7f) << 7 |
-                                     static_cast<uint64_t>(at[2]) << 14));
-            ++count_;
-            at += 3;
-            continue;
-          }
-        } else {
-          Put(static_cast<int64_t>(low));
-          ++count_;
-          ++at;
-          continue;
-        }
+    // Bytes written might be those of this object for all the compiler knows; a local is not.
+    int64_t count = count_;
+    while (end - at >= 8 && room_ - count >= 8) {
+      uint64_t word;
+      std::memcpy(&word, at, sizeof(word));
+      const uint64_t ends = ~word & 0x8080808080808080U;
+      if (ends == 0x8080808080808080U) {
+        // Eight small numbers at once: labels, counts, bytes.
+        for (int i = 0; i < 8; ++i) Put(at[i], count++);
+        at += 8;
+      } else if (ends != 0) {
+        // Lengths follow no pattern in token numbers, so nothing here branches on them: the bytes
+        // up to the first with a clear top bit, their seven-bit groups moved together.
+        const uint64_t through = ends ^ (ends - 1);  // ones up to that bit
+        uint64_t groups = word & through & 0x7f7f7f7f7f7f7f7fU;
+        groups = (groups & 0x007f007f007f007fU) | (groups & 0x7f007f007f007f00U) >> 1;
+        groups = (groups & 0x00003fff00003fffU) | (groups & 0x3fff00003fff0000U) >> 2;
+        groups = (groups & 0x000000000fffffffU) | (groups & 0x0fffffff00000000U) >> 4;
+        Put(static_cast<int64_t>(groups), count++);
+        at += std::countr_zero(ends) / 8 + 1;
+      } else {
+        Wire wire(AsBytes(at, end), origin);
+        Put(static_cast<int64_t>(wire.Varint()), count++);
+        at = wire.at();
       }
-      Wire wire(Bytes(reinterpret_cast<const std::byte*>(at), static_cast<size_t>(end - at)),
-                origin);
-      One(wire.Varint());
-      at = wire.at();
     }
+    count_ = count;
+    Wire wire(AsBytes(at, end), origin);
+    while (!wire.done()) One(wire.Varint());
   }
   int64_t count() const { return count_; }
   // The first value that does not fit T, if there is one.
-  const std::optional<int64_t>& misfit() const { return misfit_; }
+  std::optional<int64_t> misfit() const {
+    return misfits_ ? std::optional<int64_t>(misfit_) : std::nullopt;
+  }
 
  private:
-  void Put(int64_t value) {
+  static Bytes AsBytes(const uint8_t* begin, const uint8_t* end) {
+    return {reinterpret_cast<const std::byte*>(begin), static_cast<size_t>(end - begin)};
+  }
+  void Put(int64_t value, int64_t index) {
     T element;
+    bool fits = true;
     if constexpr (std::is_same_v<T, float>) {
       element = static_cast<float>(value);
     } else if constexpr (std::is_same_v<T, bool>) {
       element = value != 0;
-      if ((value & ~int64_t{1}) != 0 && !misfit_) misfit_ = value;
+      fits = (value & ~int64_t{1}) == 0;
     } else {
       element = static_cast<T>(value);
       // u64 takes what protobuf keeps in an int64 bit by bit.
-      if (!std::is_same_v<T, uint64_t> && !std::in_range<T>(value) && !misfit_) misfit_ = value;
+      if constexpr (!std::is_same_v<T, uint64_t>) fits = std::in_range<T>(value);
     }
-    std::memcpy(out_ + count_ * static_cast<int64_t>(sizeof(T)), &element, sizeof(T));
-  }
-  void CheckBits(uint64_t word) {
-    for (int i = 0; i < 8; ++i) {
-      const auto value = static_cast<int64_t>(word >> (8 * i) & 0xff);
-      if (value > 1 && !misfit_) misfit_ = value;
+    if (!fits) [[unlikely]] {
+      if (!misfits_) misfit_ = value;
+      misfits_ = true;
     }
+    std::memcpy(out_ + index * static_cast<int64_t>(sizeof(T)), &element, sizeof(T));
   }
 
   std::byte* const out_;
   const int64_t room_;
   int64_t count_ = 0;
-  std::optional<int64_t> misfit_;
+  int64_t misfit_ = 0;
+  bool misfits_ = false;
 };
 
 template <typename T>
@@ -522,6 +526,62 @@ void WriteNumbers(const FeatureSpec& spec, DType as, const Lists& lists, const u
     return;
   }
   WithIntType(as, [&]<typename T>() { WriteInts<T>(spec, as, lists, origin, out, expected); });
+}
+
+// Writes the one number of a feature that looks as writers usually make it, and returns true;
+// false, when it looks otherwise or is wrong in any way, leaves it to the general way.
+bool WriteScalar(const FeatureSpec& spec, DType as, Bytes feature, std::byte* out) {
+  const auto* at = reinterpret_cast<const uint8_t*>(feature.data());
+  const size_t size = feature.size();
+  // Feature { list { packed values } } with lengths of one byte each.
+  constexpr size_t kFront = 4;
+  if (size <= kFront || size >= 0x80 || at[1] != size - 2 || at[2] != Tag(1, kLength) ||
+      at[3] != size - kFront) {
+    return false;
+  }
+  if (spec.kind == FeatureKind::kFloat) {
+    if (at[0] != Tag(2, kLength) || size != kFront + 4) return false;
+    std::memcpy(out, at + kFront, 4);
+    return true;
+  }
+  if (at[0] != Tag(3, kLength) || as != DType::kI32) return false;
+  uint64_t value = 0;
+  const uint8_t* end = at + size;
+  at += kFront;
+  for (unsigned shift = 0; at < end && shift < 35; shift += 7) {
+    value |= static_cast<uint64_t>(*at & 0x7f) << shift;
+    if (*at++ >= 0x80) continue;
+    // Negative numbers take ten bytes and so the general way.
+    if (at != end || value > std::numeric_limits<int32_t>::max() ||
+        (spec.bound > 0 && value >= static_cast<uint64_t>(spec.bound))) {
+      return false;
+    }
+    const auto element = static_cast<int32_t>(value);
+    std::memcpy(out, &element, sizeof(element));
+    return true;
+  }
+  return false;
+}
+
+// memcmp for the short names that features have.
+bool SameBytes(const char* a, const char* b, size_t size) {
+  const auto differ = [&]<typename Word>(size_t at, Word) {
+    Word left, right;
+    std::memcpy(&left, a + at, sizeof(Word));
+    std::memcpy(&right, b + at, sizeof(Word));
+    return left != right;
+  };
+  if (size >= 8) {
+    for (size_t at = 0; at + 8 < size; at += 8) {
+      if (differ(at, uint64_t{})) return false;
+    }
+    return !differ(size - 8, uint64_t{});
+  }
+  if (size >= 4) return !differ(0, uint32_t{}) && !differ(size - 4, uint32_t{});
+  for (size_t at = 0; at < size; ++at) {
+    if (a[at] != b[at]) return false;
+  }
+  return true;
 }
 
 // More than any record holds; keeps sizes in bytes far from overflow.
@@ -646,13 +706,20 @@ Field FeatureSpec::ToField() const {
 // ---- parsing ----
 
 struct ExampleParser::Table {
+  // What Parse needs of a feature, side by side.
+  struct Plan {
+    const char* name;
+    size_t name_size;
+    bool sequence;
+    bool scalar;  // one number, in the form in which TensorFlow writes it
+    bool text, fixed, has_default;
+    DType type;
+    int64_t values;                   // as Values()
+    std::vector<std::byte> defaults;  // elements
+  };
+  std::vector<Plan> plans;
   std::unordered_map<std::string_view, int32_t> by_name[2];  // features, feature lists
   uint64_t sizes[2] = {};  // bit n: a name of n (or 63 and more) bytes is wanted
-  std::vector<std::vector<std::byte>> defaults;  // per feature: elements, empty without
-  std::vector<bool> has_default;
-  std::vector<DType> types;
-  std::vector<bool> fixed;
-  std::vector<int64_t> values;
 
   static uint64_t SizeBit(size_t size) { return uint64_t{1} << std::min<size_t>(size, 63); }
 };
@@ -672,20 +739,25 @@ ExampleParser::ExampleParser(ExampleFormat format, std::vector<FeatureSpec> spec
     table->by_name[side].emplace(spec.name, static_cast<int32_t>(i));
     table->sizes[side] |= Table::SizeBit(spec.name.size());
     fields_.push_back(spec.ToField());
-    const DType type = ElementType(spec);
-    table->types.push_back(type);
-    table->fixed.push_back(fields_.back().fixed());
-    table->values.push_back(Values(spec.shape));
-    table->has_default.push_back(!spec.default_numbers.empty() || spec.default_text.has_value());
-    std::vector<std::byte>& elements = table->defaults.emplace_back();
+    Table::Plan& plan = table->plans.emplace_back();
+    plan.name = spec.name.data();
+    plan.name_size = spec.name.size();
+    plan.sequence = spec.sequence;
+    plan.text = IsText(spec);
+    plan.type = ElementType(spec);
+    plan.fixed = fields_.back().fixed();
+    plan.values = Values(spec.shape);
+    plan.has_default = !spec.default_numbers.empty() || spec.default_text.has_value();
+    plan.scalar = spec.shape.empty() && !spec.sequence && spec.kind != FeatureKind::kBytes;
     if (spec.default_numbers.empty()) continue;
-    const int64_t given = static_cast<int64_t>(spec.default_numbers.size());
-    const int64_t values = table->values.back() == kAny ? given : table->values.back();
-    elements.resize(static_cast<size_t>(values * ir::ByteSize(type)));
-    WithIntType(type, [&]<typename T>() {
+    const auto given = static_cast<int64_t>(spec.default_numbers.size());
+    const int64_t values = plan.values == kAny ? given : plan.values;
+    plan.defaults.resize(static_cast<size_t>(values * ir::ByteSize(plan.type)));
+    WithIntType(plan.type, [&]<typename T>() {
       for (int64_t v = 0; v < values; ++v) {
         const T element = static_cast<T>(spec.default_numbers[static_cast<size_t>(v % given)]);
-        std::memcpy(elements.data() + v * static_cast<int64_t>(sizeof(T)), &element, sizeof(T));
+        std::memcpy(plan.defaults.data() + v * static_cast<int64_t>(sizeof(T)), &element,
+                    sizeof(T));
       }
     });
   }
@@ -700,28 +772,35 @@ void ExampleParser::Parse(Bytes record, Block& out, int64_t row, Scratch& scratc
   const auto* origin = reinterpret_cast<const uint8_t*>(record.data());
   // First find the features, as of equal names the last one counts; then read each.
   scratch.found.assign(specs_.size(), Bytes());
+  Bytes* const found = scratch.found.data();
+  const Table::Plan* const plans = table.plans.data();
+  const auto wanted = static_cast<int32_t>(specs_.size());
   size_t position = 0;
   ForEachFeature(record, format_ == ExampleFormat::kSequenceExample,
                  [&](bool sequence, std::string_view key, Bytes value) {
-                   const int side = sequence ? 1 : 0;
-                   const size_t at = position++;
-                   if (at >= scratch.order.size()) scratch.order.push_back(0);
+                   if (position >= scratch.order.size()) scratch.order.push_back(0);
                    // Records of one file mostly have their features in one order.
-                   int32_t& guess = scratch.order[at];
-                   const auto index = static_cast<size_t>(guess);
-                   if (index >= specs_.size() || specs_[index].sequence != sequence ||
-                       specs_[index].name != key) {
-                     if ((table.sizes[side] & Table::SizeBit(key.size())) == 0) return;
-                     auto it = table.by_name[side].find(key);
-                     if (it == table.by_name[side].end()) return;
-                     guess = it->second;
+                   int32_t& guess = scratch.order[position++];
+                   if (guess < wanted) {
+                     const Table::Plan& plan = plans[guess];
+                     if (plan.name_size == key.size() && plan.sequence == sequence &&
+                         SameBytes(plan.name, key.data(), key.size())) {
+                       found[guess] = value;
+                       return;
+                     }
                    }
-                   scratch.found[static_cast<size_t>(guess)] =
-                       value.data() != nullptr ? value : Bytes(record.data(), 0);
+                   const int side = sequence ? 1 : 0;
+                   if ((table.sizes[side] & Table::SizeBit(key.size())) == 0) return;
+                   auto it = table.by_name[side].find(key);
+                   if (it == table.by_name[side].end()) return;
+                   guess = it->second;
+                   found[guess] = value;
                  });
   for (size_t f = 0; f < specs_.size(); ++f) {
     const FeatureSpec& spec = specs_[f];
-    const Bytes value = scratch.found[f];
+    const Table::Plan& plan = plans[f];
+    const Bytes value = found[f];
+    if (plan.scalar && WriteScalar(spec, plan.type, value, out.data(f, row))) continue;
     try {
       if (spec.sequence) {
         ParseFrames(f, value, origin, out, row, scratch);
@@ -734,7 +813,7 @@ void ExampleParser::Parse(Bytes record, Block& out, int64_t row, Scratch& scratc
         continue;
       }
       CheckKind(spec, lists);
-      if (IsText(spec)) {
+      if (plan.text) {
         if (spec.shape.empty()) {
           const std::string_view text = OneString(lists, origin);
           if (record_outlives_block) {
@@ -747,21 +826,21 @@ void ExampleParser::Parse(Bytes record, Block& out, int64_t row, Scratch& scratc
         scratch.texts.clear();
         ForEachBytes(lists, origin, [&](std::string_view text) { scratch.texts.push_back(text); });
         const auto count = static_cast<int64_t>(scratch.texts.size());
-        if (table.values[f] != kAny && count != table.values[f]) {
-          throw TooMany(table.values[f], count);
+        if (plan.values != kAny && count != plan.values) {
+          throw TooMany(plan.values, count);
         }
         out.SetTexts(f, row, FitDims(spec.shape, count), scratch.texts);
         continue;
       }
-      const DType type = table.types[f];
+      const DType type = plan.type;
       if (spec.kind == FeatureKind::kBytes) {
         const std::string_view text = OneString(lists, origin);
         const auto bytes = static_cast<int64_t>(text.size());
         const int64_t element = ir::ByteSize(type);
         std::byte* to;
-        if (table.fixed[f]) {
-          if (bytes != table.values[f] * element) {
-            throw BadData("expected a string of {} bytes ({}), found {}", table.values[f] * element,
+        if (plan.fixed) {
+          if (bytes != plan.values * element) {
+            throw BadData("expected a string of {} bytes ({}), found {}", plan.values * element,
                           fields_[f].shape.ToString(), bytes);
           }
           to = out.data(f, row);
@@ -775,8 +854,8 @@ void ExampleParser::Parse(Bytes record, Block& out, int64_t row, Scratch& scratc
         if (bytes > 0) std::memcpy(to, text.data(), text.size());
         continue;
       }
-      if (table.fixed[f]) {
-        WriteNumbers(spec, type, lists, origin, out.data(f, row), table.values[f]);
+      if (plan.fixed) {
+        WriteNumbers(spec, type, lists, origin, out.data(f, row), plan.values);
       } else {
         const int64_t count = CountValues(lists, origin);
         std::byte* to = out.SetCell(f, row, FitDims(spec.shape, count));
@@ -792,9 +871,10 @@ void ExampleParser::Parse(Bytes record, Block& out, int64_t row, Scratch& scratc
 void ExampleParser::ParseFrames(size_t f, Bytes list, const uint8_t* origin, Block& out,
                                 int64_t row, Scratch& scratch) const {
   const FeatureSpec& spec = specs_[f];
-  const DType type = table_->types[f];
-  const int64_t values = table_->values[f];
-  const bool text = IsText(spec);
+  const Table::Plan& plan = table_->plans[f];
+  const DType type = plan.type;
+  const int64_t values = plan.values;
+  const bool text = plan.text;
   const bool raw = spec.kind == FeatureKind::kBytes && !text;
   const int64_t frame_bytes = values * ir::ByteSize(type);
   // visit(frame, lists) for each frame, which it names in errors.
@@ -859,9 +939,9 @@ void ExampleParser::ParseFrames(size_t f, Bytes list, const uint8_t* origin, Blo
 
 void ExampleParser::UseDefault(size_t f, Block& out, int64_t row, Scratch& scratch) const {
   const FeatureSpec& spec = specs_[f];
-  const Table& table = *table_;
-  const bool any = table.values[f] == kAny;
-  if (!table.has_default[f] && !any) {
+  const Table::Plan& plan = table_->plans[f];
+  const bool any = plan.values == kAny;
+  if (!plan.has_default && !any) {
     throw BadData(
         "expected {}, but the record has no such feature. Give it a `default`, or correct the "
         "file",
@@ -870,7 +950,7 @@ void ExampleParser::UseDefault(size_t f, Block& out, int64_t row, Scratch& scrat
   if (IsText(spec)) {
     const std::string_view text = spec.default_text ? *spec.default_text : std::string_view();
     if (spec.shape.empty()) return out.SetTextView(f, row, text);
-    int64_t count = any ? 0 : table.values[f];
+    int64_t count = any ? 0 : plan.values;
     if (any && spec.default_text) {
       count = 1;  // kAny becomes 1
       for (int64_t dim : spec.shape) count *= dim == kAny ? 1 : dim;
@@ -879,12 +959,12 @@ void ExampleParser::UseDefault(size_t f, Block& out, int64_t row, Scratch& scrat
     out.SetTexts(f, row, FitDims(spec.shape, count), scratch.texts);
     return;
   }
-  const std::vector<std::byte>& elements = table.defaults[f];
-  std::byte* to = table.fixed[f]
+  const std::vector<std::byte>& elements = plan.defaults;
+  std::byte* to = plan.fixed
                       ? out.data(f, row)
                       : out.SetCell(f, row,
                                     FitDims(spec.shape, static_cast<int64_t>(elements.size()) /
-                                                            ir::ByteSize(table.types[f])));
+                                                            ir::ByteSize(plan.type)));
   if (!elements.empty()) std::memcpy(to, elements.data(), elements.size());
 }
 
