@@ -776,10 +776,8 @@ class ImageTransform : public Transform {
   void Apply(const Block& in, Block& out, std::span<const uint64_t> keys) const override {
     const std::vector<Field>& fields = in.fields();
     const size_t f = FindField(fields, field_);
-    size_t path = fields.size();
     for (size_t i = 0; i < fields.size(); ++i) {
       if (i != f) out.ShareColumn(i, in, i);
-      if (fields[i].name == "path" && fields[i].text && fields[i].shape.rank() == 0) path = i;
     }
     for (int64_t row = 0; row < in.rows(); ++row) {
       if (in.bad(row)) continue;
@@ -787,7 +785,6 @@ class ImageTransform : public Transform {
         One(in, out, f, row, random_ ? keys[static_cast<size_t>(row)] : 0);
       } catch (DataError& error) {
         error.AddContext(fmt::format("field \"{}\"", field_));
-        if (path < fields.size()) error.AddContext(std::string(in.text(path, row)));
         out.Bad(row, error);
       }
     }
