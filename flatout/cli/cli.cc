@@ -28,28 +28,32 @@ void PrintError(const std::string& message) {
 
 // What is wrong with the command line, with the nearest command or option, and where help is.
 std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
-  if (chosen.empty()) {
-    std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands(nullptr)) {
-      names.push_back(command->get_name());
-    }
-    for (const std::string& word : app.remaining()) {
-      if (word.starts_with("-")) continue;
-      return fmt::format("there is no command \"{}\"{}; known are {}; see flatout --help", word,
-                         DidYouMean(word, names), fmt::join(names, ", "));
-    }
+  // The innermost command that was named.
+  const CLI::App* innermost = &app;
+  std::string path = "flatout";
+  while (!innermost->get_subcommands().empty()) {
+    innermost = innermost->get_subcommands().front();
+    path += " " + innermost->get_name();
   }
-  const CLI::App& command = chosen.empty() ? app : *chosen.front();
-  const std::string help =
-      chosen.empty() ? "flatout --help" : "flatout " + command.get_name() + " --help";
+  const CLI::App& command = *innermost;
+  const std::string help = path + " --help";
+  const std::vector<std::string> rest = app.remaining(true);
+  std::vector<std::string> names;
+  for (const CLI::App* inner : command.get_subcommands(nullptr)) {
+    names.push_back(inner->get_name());
+  }
+  for (const std::string& word : rest) {
+    if (names.empty() || word.starts_with("-")) continue;
+    return fmt::format("there is no command \"{}\"{}; known are {}; see {}", word,
+                       DidYouMean(word, names), fmt::join(names, ", "), help);
+  }
   std::vector<std::string> options;
   for (const CLI::App* owner : {&command, &app}) {
     for (const CLI::Option* option : owner->get_options()) {
       for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
     }
   }
-  for (const std::string& word : app.remaining(true)) {
+  for (const std::string& word : rest) {
     if (!word.starts_with("-")) continue;
     const std::string name = word.substr(0, word.find('='));
     return fmt::format("there is no option {}{}; see {}", name, DidYouMean(name, options), help);
@@ -75,6 +79,7 @@ int Main(int argc, char** argv) {
   AddTrain(app, &run);
   AddEvaluate(app, &run);
   AddPredict(app, &run);
+  AddData(app, &run);
   AddDevices(app, &run);
   AddModels(app, &run);
   AddDoctor(app, &run);

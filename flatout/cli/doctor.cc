@@ -7,7 +7,7 @@
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
 #include "flatout/cli/command.h"
-#include "flatout/data/source.h"
+#include "flatout/data/pipeline.h"
 #include "flatout/xla/compile_cache.h"
 #include "flatout/xla/pjrt.h"
 

@@ -3,11 +3,21 @@
 //   source = "tfrecord"
 //   files = "train-*.tfrecord"
 //   validation_split = 0.1
-//   shuffle = true
+//   filter = "label < 5"
+//   cache = "memory"
 //   workers = "auto"
 //   [[data.transforms]]
 //   op = "decode_image"
 //   field = "image"
+//   [[data.transforms]]
+//   op = "random_flip"
+//   field = "image"
+//   splits = ["train"]
+//
+// A split's records go through, in this order: the source (with its limit and validation_split);
+// the filter, which sees the source's fields; the transforms as listed, as far as they name the
+// split. One that is random and has no `splits` is for training only, any other for all splits. The
+// cache holds what comes before the first random transform.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +38,9 @@ struct PipelineOptions {
   Config prefetch = Config(std::string("auto"));         // launches made ahead of the step
   Config prefetch_memory = Config(std::string("auto"));  // that they may take in all: "256MiB"
   Config workers = Config(std::string("auto"));          // threads that make them
-  int64_t max_bad_records = 0;  // records that may be left out before it is an error
-  std::string cache;            // "": none; "memory"; or a folder for files that hold the records
-                                // as they are before random transforms
-  std::string filter;           // keep records where this holds: "label < 5 and age != missing"
+  int64_t max_bad_records = 0;     // records that may be left out before it is an error
+  std::string cache;               // "": none; "memory"; or a folder for files of the records
+  std::string filter;              // which records to keep: filter_expression.h
   std::vector<Config> transforms;  // each { op = "...", splits = ["train"], ... }
 
   template <class V>
@@ -60,7 +69,21 @@ PipelineOptions ReadPipelineOptions(const Config& table);
 // transforms for that split on top of it; an indexed source, not shuffled. Every key of the table
 // is checked. Returns nullptr when the table does not define that split (validation_split = 0,
 // say). `seed` is for random transforms. Throws UserError for a wrong table or split and DataError
-// for bad data; a split that is defined but holds no records is an error.
+// for bad data; a split that is defined but holds no records is an error, and so are transforms
+// that give the splits different fields. The first time a filter is used on some files all their
+// records are read; which of them it keeps is remembered beside the indices (files.h).
 SourcePtr OpenSource(const Config& table, std::string_view split, uint64_t seed = 0);
+// The same without filter, cache and transforms: what the files hold.
+SourcePtr OpenPlainSource(const Config& table, std::string_view split);
+
+struct Splits {
+  SourcePtr train, validation, test;
+};
+// All splits that the table defines; their fields must agree.
+Splits OpenSplits(const Config& table, uint64_t seed = 0);
+
+// What the files that the table names look like now, as a hash: paths, sizes, times of change of
+// all files and folders that any of its strings names, and the table itself. "" when it names none.
+std::string FilesFingerprint(const Config& table);
 
 }  // namespace flatout::data
