@@ -459,12 +459,4 @@ Splits OpenSplits(const Config& table, uint64_t seed) {
   return splits;
 }
 
-std::string FilesFingerprint(const Config& table) {
-  Stamps stamps;
-  stamps.Add(table);
-  if (stamps.first().empty()) return "";
-  Sha256 sum;
-  return sum.Field(table.ToToml()).Field(stamps.HexDigest()).HexDigest();
-}
-
 }  // namespace flatout::data

@@ -82,8 +82,4 @@ struct Splits {
 // All splits that the table defines; their fields must agree.
 Splits OpenSplits(const Config& table, uint64_t seed = 0);
 
-// What the files that the table names look like now, as a hash: paths, sizes, times of change of
-// all files and folders that any of its strings names, and the table itself. "" when it names none.
-std::string FilesFingerprint(const Config& table);
-
 }  // namespace flatout::data
