@@ -1,7 +1,15 @@
 #include "flatout/data/text_records.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -303,6 +311,80 @@ RecordIndex IndexRecords(std::string_view text, const RecordScan& scan) {
       scan, false);
 }
 
+// A file in the address space. Reading beyond the end of a file that was cut meanwhile would end
+// the process by a signal, so Check looks now and then whether the file is what it was.
+class RecordFiles::Mapping {
+ public:
+  // nullptr where mapping is unwise (network file systems, whose errors would be signals too) or
+  // does not work.
+  static std::shared_ptr<const Mapping> Open(const ByteFile& file) {
+    if (!file.packing().empty() || file.resident() || file.size() == 0) return nullptr;
+    const int descriptor = open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return nullptr;
+    std::shared_ptr<Mapping> mapping;
+    struct stat status;
+    struct statfs system;
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size == file.size() && fstatfs(descriptor, &system) == 0 && IsLocal(system)) {
+      void* memory =
+          mmap(nullptr, static_cast<size_t>(file.size()), PROT_READ, MAP_SHARED, descriptor, 0);
+      if (memory != MAP_FAILED) {
+        mapping = std::make_shared<Mapping>();
+        mapping->path_ = file.path();
+        mapping->data_ = static_cast<const char*>(memory);
+        mapping->status_ = status;
+      }
+    }
+    close(descriptor);
+    return mapping;
+  }
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() {
+    if (data_ != nullptr) {
+      munmap(const_cast<char*>(data_), static_cast<size_t>(status_.st_size));
+    }
+  }
+
+  const char* data() const { return data_; }
+  void Check() const {
+    using Clock = std::chrono::steady_clock;
+    constexpr int64_t kOften = 20'000'000;  // ns
+    const int64_t now = Clock::now().time_since_epoch().count();
+    if (now - checked_.load(std::memory_order_relaxed) < kOften) return;
+    struct stat status;
+    // A file that was removed or replaced lives on in the mapping.
+    if (stat(path_.c_str(), &status) == 0 && status.st_ino == status_.st_ino &&
+        status.st_dev == status_.st_dev &&
+        (status.st_size != status_.st_size || status.st_mtim.tv_sec != status_.st_mtim.tv_sec ||
+         status.st_mtim.tv_nsec != status_.st_mtim.tv_nsec)) {
+      throw BadData(
+          "{}: the file was changed while it was in use: expected {} bytes as when it was opened, "
+          "found {}{}. Let nothing write to data files during a run",
+          path_, status_.st_size, status.st_size,
+          status.st_size == status_.st_size ? " and a later time of change" : "");
+    }
+    checked_.store(now, std::memory_order_relaxed);
+  }
+
+ private:
+  static bool IsLocal(const struct statfs& system) {
+    // NFS, SMB, CIFS, SMB2, FUSE, Ceph, AFS, 9P, Coda, Lustre, GPFS.
+    for (const uint32_t type :
+         {0x6969u, 0x517bu, 0xff534d42u, 0xfe534d42u, 0x65735546u, 0x00c36400u, 0x5346414fu,
+          0x01021997u, 0x73757245u, 0x0bd00bd0u, 0x47504653u}) {
+      if (static_cast<uint32_t>(system.f_type) == type) return false;
+    }
+    return true;
+  }
+
+  std::string path_;
+  const char* data_ = nullptr;
+  struct stat status_ = {};
+  mutable std::atomic<int64_t> checked_ = 0;
+};
+
 RecordFiles::RecordFiles(const std::vector<std::string>& paths, const RecordScan& scan,
                          const std::string& kind)
     : scan_(scan), files_(paths.size()) {
@@ -312,6 +394,7 @@ RecordFiles::RecordFiles(const std::vector<std::string>& paths, const RecordScan
     File& file = files_[i];
     file.bytes = ByteFile::Open(paths[i]);
     const ByteFile& bytes = *file.bytes;
+    file.mapping = Mapping::Open(bytes);
     auto build = [&] {
       return IndexRecords(
           paths[i], bytes.size(),
@@ -365,14 +448,26 @@ std::string RecordFiles::Text(size_t file, int64_t record, int64_t* offset) cons
   return text;
 }
 
-void RecordFiles::Read(ReadContext& context, std::span<const int64_t> records, Block& out,
-                       const std::function<void(const RecordText&)>& use) const {
+int64_t RecordFiles::Read(ReadContext& context, std::span<const int64_t> records, Block& out,
+                          const std::function<void(const RecordText&)>& use) const {
   // What lies between two records is read with them when a read of its own would take longer.
   constexpr int64_t kGap = 4096;
-  constexpr int64_t kRun = int64_t{1} << 20;
+  constexpr int64_t kMost = int64_t{1} << 20;  // read before it is parsed
   static const std::string kRead = "read";
-  thread_local std::vector<std::byte> scratch;
-  thread_local std::vector<uint32_t> order;
+  // Neighbouring records of one file, order[first] to order[last - 1].
+  struct Run {
+    size_t file, first, last;
+    int64_t begin, end;
+    const char* data;  // of byte `begin`
+  };
+  struct Memory {
+    std::vector<std::byte> bytes;
+    std::vector<uint32_t> order;
+    std::vector<Run> runs;
+  };
+  thread_local Memory memory;
+  std::vector<uint32_t>& order = memory.order;
+  std::vector<Run>& runs = memory.runs;
   const size_t rows = records.size();
   order.resize(rows);
   std::iota(order.begin(), order.end(), 0);
@@ -381,71 +476,117 @@ void RecordFiles::Read(ReadContext& context, std::span<const int64_t> records, B
       return records[a] < records[b] || (records[a] == records[b] && a < b);
     });
   }
-  std::string last;  // a record that ends the file without a line end
+  std::string tail;  // a record that ends the file without a line end
+  int64_t total = 0;
   size_t f = 0;
+  const File* checked = nullptr;
   for (size_t i = 0; i < rows;) {
-    const int64_t record = records[order[i]];
-    if (record < begin_[f] || record >= begin_[f + 1]) {
-      f = static_cast<size_t>(std::upper_bound(begin_.begin(), begin_.end(), record) -
-                              begin_.begin()) -
-          1;
-    }
-    const File& file = files_[f];
-    const RecordIndex& index = file.index;
-    const int64_t shift = file.skip - begin_[f];  // from record numbers to the index's
-    const int64_t begin = index.begin(record + shift);
-    int64_t end = index.end(record + shift);
-    const bool resident = file.bytes->resident();
-    if (end - begin > kMostRecordBytes) {
-      out.Bad(order[i],
-              BadData("{}: record {} takes {} bytes, more than the {} that a record may have{}",
-                      Where(f, begin), record, end - begin, kMostRecordBytes,
-                      scan_.quote == 0
-                          ? std::string(". Is it a text file?")
-                          : fmt::format(". A quote ({}) that is never closed does that: close it, "
-                                        "or set quote = \"\" if quotes are plain characters here",
-                                        scan_.quote)));
-      ++i;
-      continue;
-    }
-    size_t stop = i + 1;
-    for (; stop < rows; ++stop) {
-      const int64_t next = records[order[stop]];
-      if (next >= begin_[f + 1]) break;
-      const int64_t next_begin = index.begin(next + shift), next_end = index.end(next + shift);
-      if (!resident && (next_begin > end + kGap || next_end - begin > kRun)) break;
-      if (next_end - next_begin > kMostRecordBytes) break;
-      end = next_end;
-    }
-    std::span<const std::byte> data;
-    {
-      ReadContext::Stage stage(context, kRead, static_cast<int64_t>(stop - i));
-      data = file.bytes->Read(begin, end - begin, scratch);
-      stage.AddBytes(end - begin);
-    }
-    const char* base = reinterpret_cast<const char*>(data.data());
-    for (; i < stop; ++i) {
-      RecordText text;
-      text.row = order[i];
-      text.file = f;
-      text.record = records[order[i]] - begin_[f];
-      text.offset = index.begin(text.record + file.skip);
-      const int64_t length = index.end(text.record + file.skip) - text.offset;
-      text.text = {base + (text.offset - begin), static_cast<size_t>(length)};
-      text.readable = base + (end - begin);
-      text.resident = resident;
-      if (!EndsLine(text.text.back(), scan_)) {
-        last.assign(text.text);
-        last += '\n';
-        text.text = last;
-        text.readable = last.data() + last.size();
-        text.resident = false;
+    // Some runs at a time: what has to be read for them fits into kMost, or is one record; and what
+    // is asked for ahead of its use fits into the processor's near caches.
+    constexpr size_t kRuns = 64, kIndexAhead = 32;
+    constexpr int64_t kLine = 64, kPrefetch = 8 * kLine;
+    runs.clear();
+    int64_t to_read = 0;
+    while (i < rows && runs.size() < kRuns) {
+      const int64_t record = records[order[i]];
+      if (i + kIndexAhead < rows) {
+        const int64_t later = records[order[i + kIndexAhead]];
+        if (later < begin_[f + 1]) files_[f].index.Prefetch(later + files_[f].skip - begin_[f]);
       }
-      use(text);
+      if (record < begin_[f] || record >= begin_[f + 1]) {
+        f = static_cast<size_t>(std::upper_bound(begin_.begin(), begin_.end(), record) -
+                                begin_.begin()) -
+            1;
+      }
+      const File& file = files_[f];
+      const RecordIndex& index = file.index;
+      const int64_t shift = file.skip - begin_[f];  // from record numbers to the index's
+      const int64_t begin = index.begin(record + shift);
+      int64_t end = index.end(record + shift);
+      if (end - begin > kMostRecordBytes) {
+        out.Bad(order[i],
+                BadData("{}: record {} takes {} bytes, more than the {} that a record may have{}",
+                        Where(f, begin), record - begin_[f], end - begin, kMostRecordBytes,
+                        scan_.quote == 0
+                            ? std::string(". Is it a text file?")
+                            : fmt::format(". A quote ({}) that is never closed does that: close "
+                                          "it, or set quote = \"\" if quotes are plain characters "
+                                          "in this file",
+                                          scan_.quote)));
+        ++i;
+        continue;
+      }
+      const bool in_memory = file.mapping != nullptr || file.bytes->resident();
+      if (!in_memory && to_read > 0 && to_read + (end - begin) > kMost) break;
+      Run run = {f, i, i + 1, begin, end, nullptr};
+      for (; run.last < rows; ++run.last) {
+        const int64_t next = records[order[run.last]];
+        if (next >= begin_[f + 1]) break;
+        const int64_t next_begin = index.begin(next + shift), next_end = index.end(next + shift);
+        if (next_end - next_begin > kMostRecordBytes) break;
+        if (!in_memory && (next_begin > end + kGap || to_read + next_end - begin > kMost)) break;
+        end = next_end;
+      }
+      run.end = end;
+      if (file.mapping != nullptr) {
+        if (checked != &file) file.mapping->Check();
+        checked = &file;
+        run.data = file.mapping->data() + begin;
+      } else if (in_memory) {
+        run.data = reinterpret_cast<const char*>(
+            file.bytes->Read(begin, end - begin, memory.bytes).data());
+      } else {
+        to_read += end - begin;
+      }
+      if (run.data != nullptr) {
+        for (int64_t at = 0; at < std::min(end - begin, kPrefetch); at += kLine) {
+          __builtin_prefetch(run.data + at);
+        }
+      }
+      i = run.last;
+      runs.push_back(run);
+    }
+    if (to_read > 0) {
+      ReadContext::Stage stage(context, kRead, 0);
+      if (memory.bytes.size() < static_cast<size_t>(to_read)) {
+        memory.bytes.resize(static_cast<size_t>(to_read));
+      }
+      std::byte* to = memory.bytes.data();
+      for (Run& run : runs) {
+        if (run.data != nullptr) continue;
+        files_[run.file].bytes->ReadInto(run.begin, {to, static_cast<size_t>(run.end - run.begin)});
+        run.data = reinterpret_cast<const char*>(to);
+        to += run.end - run.begin;
+      }
+    }
+    for (const Run& run : runs) {
+      const File& file = files_[run.file];
+      RecordText text;
+      text.file = run.file;
+      text.resident = file.mapping == nullptr && file.bytes->resident();
+      for (size_t k = run.first; k < run.last; ++k) {
+        text.row = order[k];
+        text.record = records[order[k]] - begin_[run.file];
+        text.offset = file.index.begin(text.record + file.skip);
+        const int64_t length = file.index.end(text.record + file.skip) - text.offset;
+        text.text = {run.data + (text.offset - run.begin), static_cast<size_t>(length)};
+        text.readable = run.data + (run.end - run.begin);
+        total += length;
+        if (!EndsLine(text.text.back(), scan_)) {
+          tail.assign(text.text);
+          tail += '\n';
+          text.text = tail;
+          text.readable = tail.data() + tail.size();
+          text.resident = false;
+        }
+        use(text);
+      }
     }
   }
   // One large record is no reason to hold on to its memory.
-  if (scratch.size() > 4 * static_cast<size_t>(kRun)) std::vector<std::byte>().swap(scratch);
+  if (memory.bytes.size() > 4 * static_cast<size_t>(kMost))
+    std::vector<std::byte>().swap(memory.bytes);
+  return total;
 }
 
 std::string RecordFiles::Where(size_t file, int64_t offset) const {

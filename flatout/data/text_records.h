@@ -60,6 +60,11 @@ class RecordIndex {
     return group[0] + static_cast<int64_t>((place - 1) % 2 == 0 ? pair & 0xffffffff : pair >> 32);
   }
   int64_t end(int64_t record) const { return begin(record + 1); }
+  // Asks the processor for what begin and end will look at.
+  void Prefetch(int64_t record) const {
+    const int64_t at = wide_ ? record : record / kGroup * kGroupWords + record % kGroup / 2;
+    __builtin_prefetch(words_.data() + at_ + at);
+  }
   int64_t bytes() const { return bytes_; }  // of the file, unpacked
   // Lines that begin before byte step * kLineStep.
   int64_t lines(int64_t step) const { return words_[static_cast<size_t>(kHead + step)]; }
@@ -117,9 +122,10 @@ class RecordFiles {
   std::string Text(size_t file, int64_t record, int64_t* offset = nullptr) const;
 
   // Calls use(text) for each of the records (in [0, size())), in an order that makes reading
-  // cheap; row is the place in `records`. A record that is too long is told to out.Bad.
-  void Read(ReadContext& context, std::span<const int64_t> records, Block& out,
-            const std::function<void(const RecordText&)>& use) const;
+  // cheap; row is the place in `records`. A record that is too long is told to out.Bad. Returns how
+  // many bytes the records took. Throws DataError when a file was changed since it was opened.
+  int64_t Read(ReadContext& context, std::span<const int64_t> records, Block& out,
+               const std::function<void(const RecordText&)>& use) const;
   // "file:line:column" of a byte of a file; both count from 1, columns in characters (UTF-8).
   std::string Where(size_t file, int64_t offset) const;
 
@@ -127,8 +133,12 @@ class RecordFiles {
   static constexpr int64_t kMostRecordBytes = int64_t{256} << 20;
 
  private:
+  class Mapping;
   struct File {
     std::shared_ptr<const ByteFile> bytes;
+    // Plain files of local disks: a system call for each record of a shuffled batch would take
+    // longer than parsing it does.
+    std::shared_ptr<const Mapping> mapping;
     RecordIndex index;
     int64_t skip = 0;
   };

@@ -122,11 +122,11 @@ class CsvSource : public Source {
 
   void Read(ReadContext& context, int64_t, std::span<const int64_t> records,
             Block& out) const override {
-    const ReadContext::Stage stage(context, kParse, static_cast<int64_t>(records.size()));
+    ReadContext::Stage stage(context, kParse, static_cast<int64_t>(records.size()));
     CsvRowParser::Scratch scratch;
     const CsvRowParser* parser = nullptr;
     CsvFault fault;
-    files_->Read(context, records, out, [&](const RecordText& text) {
+    const int64_t bytes = files_->Read(context, records, out, [&](const RecordText& text) {
       if (parsers_[text.file].get() != parser) {
         parser = parsers_[text.file].get();
         parser->Prepare(out, scratch);
@@ -137,6 +137,7 @@ class CsvSource : public Source {
                       files_->Where(text.file, text.offset + static_cast<int64_t>(fault.at)),
                       text.record, fault.what));
     });
+    stage.AddBytes(bytes);
   }
 
  private:
