@@ -176,9 +176,11 @@ void TextPattern::Split(std::string_view text, std::vector<std::string_view>& pi
     const int found = RunMatch(code_->code, text, at, 0, match.get(), code_->expression);
     if (found < 0) break;
     const size_t begin = place[0], end = place[1];
-    if (begin > done) pieces.push_back(text.substr(done, begin - done));
-    if (end > begin) pieces.push_back(text.substr(begin, end - begin));
-    done = std::max(end, done);
+    if (end > begin) {
+      if (begin > done) pieces.push_back(text.substr(done, begin - done));
+      pieces.push_back(text.substr(begin, end - begin));
+      done = end;
+    }
     at = end > begin ? end : end + 1;  // an empty match is no piece
   }
   if (done < text.size()) pieces.push_back(text.substr(done));

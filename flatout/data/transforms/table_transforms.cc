@@ -495,6 +495,9 @@ class PadOrTruncate : public Transform {
                           element, 1) != 1) {
         throw Invalid("value = {} does not fit {}", number, ir::Name(shape.dtype));
       }
+      if (!ir::IsFloat(shape.dtype) && number != std::floor(number)) {
+        throw Invalid("value = {} is no whole number", number);
+      }
       if (in[f].bound > 0 && !(number >= 0 && number < static_cast<double>(in[f].bound))) {
         throw Invalid("value = {} lies outside the field's values 0 to {}", number,
                       in[f].bound - 1);
