@@ -7,7 +7,7 @@ FLATOUT := build/release/bin/flatout
 # deps/install and CMake agree on where the wheels are unpacked.
 CMAKE := cmake $(if $(FLATOUT_DEPS),-DFLATOUT_DEPS=$(FLATOUT_DEPS)) --log-level=WARNING
 
-.PHONY: help deps deps-dev build demo test bench check-asan check-tsan format format-check tidy clean
+.PHONY: help deps deps-dev build demo test bench bench-data fuzz check-asan check-tsan format format-check tidy clean
 
 help:  ## list these commands
 	@echo "Flatout: make COMMAND"
@@ -37,6 +37,16 @@ test: build  ## build and run all tests
 
 bench: build  ## time our workloads, beside the rivals where their environments are present
 	bench/run
+
+bench-data: build  ## time the input pipeline beside tf.data and DataLoader, where those are present
+	bench/data/run
+
+# make fuzz TARGETS="csv jpeg" SECONDS=60; tests/fuzz/run says where things are kept.
+SECONDS ?= 600
+fuzz: deps-dev  ## fuzz every parser of training data for SECONDS (600) each, two at a time
+	@$(CMAKE) --preset fuzz >/dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	tests/fuzz/run $(SECONDS) $(TARGETS)
 
 # Libraries that were not built with the sanitizer (the XLA plugins) are left out of its reports.
 check-asan: deps  ## all tests under the address and undefined-behaviour sanitizers

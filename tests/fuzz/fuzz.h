@@ -39,14 +39,16 @@ namespace flatout::fuzz {
     }                                                                                   \
   } while (false)
 
-// Runs `body`; false where it refuses the input with a UserError. Anything else it throws ends the
-// program: an InternalError is a fault of ours whatever the input.
+// Runs `body`; false where it refuses the input with a UserError (shown where FUZZ_SHOW is set).
+// Anything else it throws ends the program: an InternalError is a fault of ours whatever the input.
 template <typename Body>
 bool Accepts(Body&& body) {
   try {
     std::forward<Body>(body)();
     return true;
   } catch (const UserError& error) {
+    static const bool show = std::getenv("FUZZ_SHOW") != nullptr;
+    if (show) fmt::print(stderr, "refused: {}\n", error.what());
     FUZZ_CHECK(std::string_view(error.what()).size() > 10);
     return false;
   }
