@@ -16,11 +16,13 @@
 
 #include "flatout/base/config.h"
 #include "flatout/cli/cli.h"
-#include "flatout/data/sources/clicks.h"
 #include "flatout/data/dataset.h"
-#include "flatout/data/sources/idx.h"
+#include "flatout/data/pipeline.h"
 #include "flatout/data/source.h"
+#include "flatout/data/sources/clicks.h"
+#include "flatout/data/sources/idx.h"
 #include "flatout/data/sources/text.h"
+#include "flatout/data/transform.h"
 #include "flatout/nn/layers.h"
 #include "flatout/nn/loss.h"
 #include "flatout/nn/metric.h"
@@ -51,7 +53,9 @@ std::vector<fs::path> Documents() {
   std::vector<fs::path> paths = {kRoot / "README.md", kRoot / "CONTRIBUTING.md",
                                  kRoot / "deps/README.md", kRoot / "bench/README.md",
                                  kRoot / "tests/recorded/README.md"};
-  for (const auto& entry : fs::directory_iterator(kRoot / "docs")) paths.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
+    if (entry.is_regular_file()) paths.push_back(entry.path());
+  }
   return paths;
 }
 
@@ -211,6 +215,27 @@ TEST(RunFileDocument, KeysAndDefaults) {
   ExpectDocumented<optim::CommonOptions>("optimizer", 1);
 }
 
+// A value of the right kind for a key that is needed.
+Config Needed(const std::string& key) {
+  const auto text = [](const char* value) { return Config(std::string(value)); };
+  const std::map<std::string, Config> values = {
+      {"field", text("x")},
+      {"fields", Config::Array({text("x")})},
+      {"output", text("y")},
+      {"dtype", text("f32")},
+      {"pattern", text("x")},
+      {"path", text("x")},
+      {"vocabulary", Config::Array({text("a"), text("b")})},
+      {"shape", Config::Array({Config(int64_t{1})})},
+      {"size", Config::Array({Config(int64_t{2}), Config(int64_t{2})})},
+      {"boundaries", Config::Array({Config(1.0)})},
+      {"length", Config(int64_t{4})},
+      {"num_bins", Config(int64_t{4})},
+  };
+  const auto found = values.find(key);
+  return found == values.end() ? Config(1.0) : found->second;
+}
+
 // The keys that `read` knows, told by its complaint about one that it does not. Missing ones that
 // it needs are given.
 Names KnownKeys(Config table, const std::function<void(const Config&)>& read) {
@@ -225,7 +250,7 @@ Names KnownKeys(Config table, const std::function<void(const Config&)>& read) {
     }
     std::smatch match;
     if (std::regex_search(message, match, std::regex("needs the key \"([a-z_0-9]+)\""))) {
-      table.Set(match[1], Config(1.0));
+      table.Set(match[1], Needed(match[1]));
       continue;
     }
     const std::string mark = "; known keys: ";
@@ -277,15 +302,59 @@ TEST(RunFileDocument, BuiltinModels) {
                             [](const Config& table) { nn::Model::FromConfig(table, {}, {}); })));
 }
 
+// The documents of the data: docs/data.md, docs/data/ and docs/run_file.md in one.
+const std::string& DataDocuments() {
+  static const std::string text = [] {
+    std::string all = ReadFile(kRoot / "docs/data.md") + ReadFile(kRoot / "docs/run_file.md");
+    for (const auto& entry : fs::directory_iterator(kRoot / "docs/data")) {
+      all += ReadFile(entry.path());
+    }
+    return all;
+  }();
+  return text;
+}
+
+// The keys of the source itself, read without opening anything.
+Names SourceKeys(const std::string& kind) {
+  Config table = Config::Table();
+  if (kind == "idx") table.Set("train_images", Config(std::string("images")));
+  return KnownKeys(table, [&](const Config& c) {
+    FieldReader reader(c, kind);
+    try {
+      data::FindSource(kind)(reader);
+    } catch (const Error& error) {
+      // That no files are named, say: the keys have been read.
+      if (std::string(error.what()).find("needs the key") != std::string::npos) throw;
+    }
+    reader.Finish();
+  });
+}
+
 TEST(RunFileDocument, Sources) {
-  Names pipeline = Keys(Table("data", 1));
-  pipeline.emplace_back("source");
+  const Names in_run_file = {"fashion_mnist", "idx", "text", "clicks"};
   for (const std::string& kind : data::SourceKinds()) {
-    Config table = Config::Table({{"source", Config(kind)}});
-    if (kind == "idx") table.Set("train_images", Config(std::string("images")));
-    const Names known = KnownKeys(table, [](const Config& c) { data::OpenSource(c, "train"); });
-    EXPECT_THAT(Keys(Table(kind)), UnorderedElementsAreArray(Without(known, pipeline))) << kind;
-    EXPECT_THAT(Table("data")[0][3], HasSubstr("\"" + kind + "\""));
+    SCOPED_TRACE(kind);
+    const Names keys = SourceKeys(kind);
+    EXPECT_THAT(keys, Not(IsEmpty()));
+    if (std::find(in_run_file.begin(), in_run_file.end(), kind) != in_run_file.end()) {
+      EXPECT_THAT(Keys(Table(kind)), UnorderedElementsAreArray(keys));
+    }
+    EXPECT_THAT(Table("data")[0][3], HasSubstr("`\"" + kind + "\"`"));
+    EXPECT_THAT(DataDocuments(), HasSubstr("`" + kind + "`"));
+    for (const std::string& key : keys) EXPECT_THAT(DataDocuments(), HasSubstr("`" + key + "`"));
+  }
+}
+
+TEST(RunFileDocument, Transforms) {
+  for (const std::string& kind : data::TransformKinds()) {
+    SCOPED_TRACE(kind);
+    EXPECT_THAT(DataDocuments(), HasSubstr("`" + kind + "`"));
+    Config table = Config::Table({{"op", Config(kind)}});
+    if (kind == "rename") {
+      table.Set("fields", Config::Table({{"x", Config(std::string("y"))}}));
+    }
+    const Names keys = KnownKeys(table, [](const Config& c) { data::MakeTransform(c); });
+    for (const std::string& key : keys) EXPECT_THAT(DataDocuments(), HasSubstr("`" + key + "`"));
   }
 }
 
@@ -419,8 +488,10 @@ Names CodeLines(const std::string& text) {
 }
 
 std::string Help(const std::string& command) {
-  Names words = {"flatout", command, "--help"};
-  if (command.empty()) words.erase(words.begin() + 1);
+  Names words = {"flatout"};
+  std::istringstream stream(command);
+  for (std::string word; stream >> word;) words.push_back(word);
+  words.emplace_back("--help");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   ::testing::internal::CaptureStdout();
@@ -430,13 +501,17 @@ std::string Help(const std::string& command) {
 }
 
 TEST(Documents, CommandLinesAreRight) {
-  const Names commands = {"train", "evaluate", "predict", "devices", "models", "doctor"};
+  const Names commands = {"train",      "evaluate",    "predict",      "data",       "data inspect",
+                          "data index", "data verify", "data convert", "data write", "data bench",
+                          "devices",    "models",      "doctor"};
   std::map<std::string, std::string> helps;
   helps[""] = Help("");
   for (const std::string& command : commands) {
     helps[command] = Help(command);
     ASSERT_THAT(helps[command], HasSubstr("flatout " + command));
-    ASSERT_THAT(helps[""], HasSubstr("\n  " + command + " "));
+    const size_t space = command.find(' ');
+    ASSERT_THAT(helps[command.substr(0, space == std::string::npos ? 0 : space)],
+                HasSubstr("\n  " + command.substr(space + 1) + " "));
   }
   const auto has_option = [&](const std::string& command, const std::string& option) {
     return std::regex_search(helps[command], std::regex(option + "[^a-z-]"));
@@ -450,7 +525,8 @@ TEST(Documents, CommandLinesAreRight) {
       const Names codes = Codes(line);
       if (codes.empty() || !line.starts_with("| `flatout ")) continue;
       std::string command = codes[0].substr(8);
-      command.resize(std::min(command.find(' '), command.size()));
+      const size_t words = command.starts_with("data ") ? 5 : 0;
+      command.resize(std::min(command.find(' ', words), command.size()));
       for (const std::string& code : codes) {
         if (!code.starts_with("--")) continue;
         EXPECT_TRUE(has_option(command, code)) << document << ": " << line;
@@ -475,6 +551,10 @@ TEST(Documents, CommandLinesAreRight) {
           }
         } else if (command.empty()) {
           command = word;
+          // flatout data inspect: two words.
+          if (word == "data" && i + 1 < words.size() && helps.contains("data " + words[i + 1])) {
+            command += " " + words[++i];
+          }
           ASSERT_TRUE(helps.contains(command)) << document << ": " << line;
         } else if (word.starts_with("examples/")) {
           run_file = word;
@@ -540,6 +620,37 @@ Names Fenced(const std::string& text, const std::string& language) {
   return blocks;
 }
 
+// A table [data] whose files need not exist: its keys must, and those of its transforms.
+void CheckDataTable(const Config& table, const std::string& block) {
+  EXPECT_NO_THROW(data::ReadPipelineOptions(table)) << block;
+  const auto expect_known = [&](const std::function<void()>& read) {
+    try {
+      read();
+    } catch (const Error& error) {
+      for (const char* wrong : {"unknown key", "needs the key", "expected a"}) {
+        EXPECT_THAT(error.what(), Not(HasSubstr(wrong))) << block;
+      }
+    }
+  };
+  if (const Config* transforms = table.Find("transforms")) {
+    for (const Config& transform : transforms->items()) {
+      expect_known([&] { data::MakeTransform(transform); });
+    }
+  }
+  const Config* source = table.Find("source");
+  if (source == nullptr) return;
+  const data::SourceOpener opener = data::FindSource(source->AsString());
+  ASSERT_TRUE(opener) << block;
+  expect_known([&] {
+    FieldReader reader(table, "data");
+    reader.Take("source");
+    data::PipelineOptions options;
+    options.Visit(reader);
+    opener(reader);
+    reader.Finish();
+  });
+}
+
 TEST(Documents, RunFilesAreRight) {
   int whole = 0;
   for (const fs::path& document : Documents()) {
@@ -556,6 +667,7 @@ TEST(Documents, RunFilesAreRight) {
         continue;
       }
       // A part of a run file: its keys must exist all the same.
+      if (const Config* table = tree.Find("data")) CheckDataTable(*table, block);
       tree.Set("data", Config::Table({{"source", Config(std::string("clicks"))}}));
       if (model == nullptr) tree.Set("model", Config::Table());
       EXPECT_NO_THROW(train::ReadRunConfig(tree, "shown")) << block;

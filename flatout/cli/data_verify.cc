@@ -1,6 +1,5 @@
 // flatout data verify: reads everything and lists what is bad.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -14,6 +13,7 @@
 #include "flatout/base/error.h"
 #include "flatout/base/text.h"
 #include "flatout/cli/data.h"
+#include "flatout/data/elements.h"
 #include "flatout/data/files.h"
 #include "flatout/data/scan.h"
 
@@ -38,7 +38,7 @@ struct SplitResult {
   std::string name;
   int64_t records = 0, bad = 0, bytes = 0;
   double seconds = 0;
-  std::vector<std::pair<std::string, int64_t>> missing;  // by field: records with NaN
+  std::vector<std::pair<std::string, int64_t>> not_finite;  // by field: records
 };
 
 class Verifier {
@@ -92,9 +92,9 @@ class Verifier {
     for (const std::string& file : files) {
       Config table = WithoutKeys(input_.table(), {"files", "validation_files", "test_files",
                                                   "validation_split", "test_split", "limit"});
-      table.Set("files", Config::Array({Config(file)}));
+      table.Set(key, Config::Array({Config(file)}));
       try {
-        const data::SourcePtr source = Open(table, "train");
+        const data::SourcePtr source = Open(table, name);
         if (source != nullptr) Read(std::string(name), *source);
       } catch (const DataError& error) {
         Bad(std::string(name), error.what());
@@ -107,7 +107,7 @@ class Verifier {
     SplitResult& result = splits_.back();
     data::BadRecords bad(std::numeric_limits<int64_t>::max(),
                          [&](const DataError& error) { Note(name, error.what()); });
-    std::vector<int64_t> missing(source.fields().size());
+    std::vector<int64_t> not_finite(source.fields().size());
     std::mutex mutex;
     ProgressLine line;
     const Stopwatch clock;
@@ -129,20 +129,21 @@ class Verifier {
           for (size_t f = 0; f < block.fields().size(); ++f) {
             const ir::Shape& shape = block.fields()[f].shape;
             if (block.fields()[f].text || shape.dtype != ir::DType::kF32) continue;
-            int64_t with_nan = 0;
+            int64_t count = 0;
             for (size_t i = 0; i < records.size(); ++i) {
               const auto row = static_cast<int64_t>(i);
               if (block.bad(row)) continue;
               const std::span<const std::byte> bytes = block.bytes(f, row);
-              const auto* values = reinterpret_cast<const float*>(bytes.data());
-              if (std::any_of(values, values + bytes.size() / sizeof(float),
-                              [](float value) { return !std::isfinite(value); })) {
-                ++with_nan;
+              const auto values = static_cast<int64_t>(bytes.size() / sizeof(float));
+              for (int64_t v = 0; v < values; ++v) {
+                if (std::isfinite(data::Load<float>(bytes.data(), v))) continue;
+                ++count;
+                break;
               }
             }
-            if (with_nan == 0) continue;
+            if (count == 0) continue;
             std::lock_guard lock(mutex);
-            missing[f] += with_nan;
+            not_finite[f] += count;
           }
         });
     result.records += scanned.records;
@@ -150,8 +151,8 @@ class Verifier {
     result.bytes += scanned.bytes();
     result.seconds += clock.Seconds();
     bad_ += bad.count();
-    for (size_t f = 0; f < missing.size(); ++f) {
-      if (missing[f] > 0) result.missing.emplace_back(source.fields()[f].name, missing[f]);
+    for (size_t f = 0; f < not_finite.size(); ++f) {
+      if (not_finite[f] > 0) result.not_finite.emplace_back(source.fields()[f].name, not_finite[f]);
     }
   }
 
@@ -222,7 +223,7 @@ int Verify(const Options& options) {
     for (const SplitResult& split : verifier.splits()) {
       nlohmann::ordered_json& one = json["splits"][split.name];
       one = {{"records", split.records}, {"bad", split.bad}, {"bytes", split.bytes}};
-      for (const auto& [field, count] : split.missing) one["not_finite"][field] = count;
+      for (const auto& [field, count] : split.not_finite) one["not_finite"][field] = count;
     }
     json["problems"] = nlohmann::ordered_json::array();
     for (const Problem& problem : verifier.problems()) {
@@ -242,7 +243,7 @@ int Verify(const Options& options) {
   for (const SplitResult& split : verifier.splits()) {
     std::printf("%s: %s records read, %s bad\n", split.name.c_str(),
                 HumanCount(split.records).c_str(), HumanCount(split.bad).c_str());
-    for (const auto& [field, count] : split.missing) {
+    for (const auto& [field, count] : split.not_finite) {
       std::printf("  note: %s of them have a NaN or an infinity in \"%s\"\n",
                   HumanCount(count).c_str(), field.c_str());
     }

@@ -4,9 +4,11 @@
 
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
+#include "flatout/base/log.h"
 #include "flatout/base/text.h"
 #include "flatout/cli/command.h"
 #include "flatout/cli/console.h"
+#include "flatout/cli/save_tuned.h"
 #include "flatout/cli/session.h"
 #include "flatout/cli/signals.h"
 #include "flatout/data/source.h"
@@ -19,7 +21,34 @@ struct Options {
   std::vector<std::string> assignments;
   std::string run_dir;
   bool overwrite = false;
+  bool save_tuned = false;
 };
+
+// Writes what was tuned into the run file. The run is over and its results are kept: what cannot be
+// written is said, no error.
+void SaveTuned(const Options& options, const train::RunConfig& config,
+               const train::FitResult& result) {
+  std::vector<std::pair<std::string, int64_t>> keys;
+  const watch::InputFacts& input = result.summary.input;
+  if (config.pipeline.worker_threads() == 0 && input.workers > 0) {
+    keys.emplace_back("workers", input.workers);
+  }
+  if (config.pipeline.prefetch_depth() == 0 && input.depth > 0) {
+    keys.emplace_back("prefetch", input.depth);
+  }
+  if (keys.empty()) {
+    std::printf("nothing to save: data.workers and data.prefetch were set, not tuned\n");
+    return;
+  }
+  try {
+    SaveDataKeys(options.run_file, keys);
+    std::string line = "saved in " + options.run_file + ":";
+    for (const auto& [key, value] : keys) line += fmt::format(" data.{} = {}", key, value);
+    std::printf("%s\n", line.c_str());
+  } catch (const Error& error) {
+    LogWarning("not saved: {}", error.what());
+  }
+}
 
 void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
                  const train::RunFolder& folder) {
@@ -57,6 +86,7 @@ int Train(const Options& options) {
   const train::FitResult result = session.trainer->Fit(&folder, console.get(), StopFlag());
   console.reset();  // leaves a clean line behind
   PrintResult(result, session.sources.test, folder);
+  if (options.save_tuned) SaveTuned(options, config, result);
   return result.stopped ? kExitPreempted : kExitDone;
 }
 
@@ -79,6 +109,9 @@ void AddTrain(CLI::App& app, Run* run) {
       "Folder for what the run leaves behind (default: runs/<name of the run file>)");
   command->add_flag("--overwrite", options->overwrite,
                     "Replace a run that --run-dir holds already");
+  command->add_flag("--save-tuned", options->save_tuned,
+                    "At the end, write the data.workers and data.prefetch that were tuned into the "
+                    "run file");
   command->footer(
       "Exit codes: 0 done, 2 bad arguments or run file, 3 bad data, 4 out of memory,\n"
       "6 stopped by a signal with the weights kept, 70 a fault in Flatout.");
