@@ -238,8 +238,8 @@ class Picture {
     Source source;
     int eighths = 8;
     if (encoded_ && may_scale && dct_scaling_ && scratch_.reader.can_scale()) {
-      while (eighths > 1 && part_.height * eighths >= resized_height_ * 8 * kOversample &&
-             part_.width * eighths >= resized_width_ * 8 * kOversample) {
+      while (eighths > 1 && part_.height * (eighths / 2) >= resized_height_ * 8 * kOversample &&
+             part_.width * (eighths / 2) >= resized_width_ * 8 * kOversample) {
         eighths /= 2;
       }
     }

@@ -33,8 +33,8 @@ namespace flatout::data::images {
 struct DecodeStep {
   DecodeOptions options;
   // Whether a JPEG may be decoded at 1/2, 1/4 or 1/8 of its size when a resize that averages
-  // (ResizeMethod kArea, or antialias) makes it at least twice that small again in both directions.
-  // Values then differ from those of the full size by about one level of 255 in the mean.
+  // (ResizeMethod kArea, or antialias) then still halves it at least, in both directions. Values
+  // differ from those of the full size by about one level of 255 in the mean, and no shift.
   bool dct_scaling = true;
 };
 
