@@ -524,7 +524,8 @@ int64_t RecordFiles::Read(ReadContext& context, std::span<const int64_t> records
         if (next >= begin_[f + 1]) break;
         const int64_t next_begin = index.begin(next + shift), next_end = index.end(next + shift);
         if (next_end - next_begin > kMostRecordBytes) break;
-        if (!in_memory && (next_begin > end + kGap || to_read + next_end - begin > kMost)) break;
+        if (next_begin > end + (in_memory ? 0 : kGap)) break;
+        if (!in_memory && to_read + next_end - begin > kMost) break;
         end = next_end;
       }
       run.end = end;
