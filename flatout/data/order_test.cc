@@ -139,5 +139,61 @@ TEST(Permutation, NoOrderKept) {
   EXPECT_NEAR(ascents, 30000, 5 * std::sqrt(60000 / 12.0));
 }
 
+std::vector<int64_t> All(const WindowPermutation& permutation) {
+  std::vector<int64_t> all(static_cast<size_t>(permutation.size()));
+  std::iota(all.begin(), all.end(), 0);
+  permutation.Apply(all);
+  return all;
+}
+
+TEST(WindowPermutation, Bijection) {
+  for (int64_t size : {1, 2, 9, 10, 11, 19, 20, 21, 999, 5000}) {
+    for (int64_t window : {1, 2, 10, 64, 4500, 10000}) {
+      for (int64_t epoch : {0, 1, 2}) {
+        std::vector<int64_t> all = All(WindowPermutation(7, epoch, size, window));
+        std::sort(all.begin(), all.end());
+        for (int64_t i = 0; i < size; ++i) ASSERT_EQ(all[static_cast<size_t>(i)], i);
+      }
+    }
+  }
+}
+
+TEST(WindowPermutation, RunsStayTogether) {
+  // 10 whole runs and one of 5 records, which stands anywhere among them.
+  std::set<int64_t> short_at, first;
+  for (int64_t epoch = 0; epoch < 200; ++epoch) {
+    const std::vector<int64_t> all = All(WindowPermutation(7, epoch, 205, 20));
+    int64_t position = 0;
+    while (position < 205) {
+      const int64_t run = all[static_cast<size_t>(position)] / 20;
+      if (run == 10) short_at.insert(position);
+      const int64_t length = run == 10 ? 5 : 20;
+      for (int64_t i = 0; i < length; ++i) {
+        ASSERT_EQ(all[static_cast<size_t>(position + i)] / 20, run);
+      }
+      position += length;
+    }
+    first.insert(all[0]);
+  }
+  EXPECT_EQ(short_at.size(), 11u);
+  EXPECT_GT(first.size(), 100u);
+}
+
+TEST(WindowPermutation, PositionsOneByOne) {
+  const WindowPermutation permutation(3, 1, 1234, 100);
+  const std::vector<int64_t> all = All(permutation);
+  for (int64_t position = 0; position < 1234; ++position) {
+    int64_t one = position;
+    permutation.Apply({&one, 1});
+    ASSERT_EQ(one, all[static_cast<size_t>(position)]);
+  }
+}
+
+// These must never change: resumed runs of older versions depend on them.
+TEST(WindowPermutation, PinnedValues) {
+  EXPECT_EQ(All(WindowPermutation(1, 0, 10, 4)),
+            (std::vector<int64_t>{1, 0, 3, 2, 7, 4, 5, 6, 8, 9}));
+}
+
 }  // namespace
 }  // namespace flatout::data

@@ -155,7 +155,8 @@ class Assembler {
       Dims target = field.shape.dims;
       if (padding_) target = Target(field);
       targets_.push_back(target);
-      pads_.push_back(field.text ? std::vector<std::byte>() : ElementBytes(PadValue(field), field));
+      const double value = PadValue(field);
+      pads_.push_back(field.text ? std::vector<std::byte>() : ElementBytes(value, field));
       direct_ = direct_ && field.fixed() && target == field.shape.dims;
       Field out = field;
       out.shape.dims = std::move(target);
