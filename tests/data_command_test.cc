@@ -232,10 +232,16 @@ TEST_F(DataCommand, IndexListsFilesAndKeepsTheirIndices) {
   EXPECT_EQ(first["files"][0]["records"], 20);
   EXPECT_EQ(first["files"][1]["records"], 100);
   EXPECT_EQ(first["files"][1]["bytes"], fs::file_size(Path("numbers.csv")));
-  EXPECT_FALSE(fs::is_empty(folder_ / "cache" / "index"));
   EXPECT_THAT(Good({"index", "run.toml"}).out,
               AllOf(HasSubstr("numbers.csv  plain"), HasSubstr("train: 100 records"),
                     HasSubstr("2 files")));
+  Good({"convert", "run.toml", "--to", "shards", "--gzip"});
+  const fs::path indices = folder_ / "cache" / "index";
+  fs::remove_all(indices);
+  const json shards = Good({"index", "shards", "--json"}).Json();
+  EXPECT_EQ(shards["files"][0]["packing"], "gzip");
+  EXPECT_EQ(shards["splits"]["train"]["records"], 100);
+  EXPECT_EQ(std::distance(fs::directory_iterator(indices), fs::directory_iterator()), 2);
 }
 
 // ---- verify -------------------------------------------------------------------------------------
@@ -315,8 +321,8 @@ TEST_F(DataCommand, VerifyReadsThroughTransforms) {
 }
 
 TEST_F(DataCommand, VerifyNotesWhatIsNotFinite) {
-  Write("nan.csv", "x\n1\nnan\n3\n");
-  EXPECT_THAT(Good({"verify", "--source", "csv", "--files", "nan.csv"}).out,
+  Write("nan.csv", "x,y\n1.5,1\n,2\n3,3\n");
+  EXPECT_THAT(Good({"verify", "nan.csv", "--set", "data.missing=nan"}).out,
               HasSubstr("1 of them have a NaN or an infinity in \"x\""));
 }
 

@@ -390,8 +390,9 @@ void WriteShard(const Shard& shard, const std::string& path, Serializer& seriali
   try {
     while (next < shard.end || !waiting.empty()) {
       while (next < shard.end && static_cast<int>(waiting.size()) < ahead) submit();
-      const Chunk chunk = waiting.front().get();
+      std::future<Chunk> oldest = std::move(waiting.front());
       waiting.pop_front();
+      const Chunk chunk = oldest.get();
       size_t begin = 0;
       for (const size_t end : chunk.ends) {
         writer.Write(std::string_view(chunk.bytes).substr(begin, end - begin));

@@ -76,9 +76,9 @@ std::vector<Step> MakeSteps(const PipelineOptions& options) {
   return steps;
 }
 
-// The fields after the steps for that split.
-std::vector<Field> FieldsAfter(std::vector<Field> fields, const std::vector<Step>& steps,
-                               std::string_view split) {
+// Whether the steps for that split suit the fields, one after the other: each complains at its
+// place in the run file.
+void CheckSteps(std::vector<Field> fields, const std::vector<Step>& steps, std::string_view split) {
   for (const Step& step : steps) {
     if (!step.IsFor(split)) continue;
     try {
@@ -87,7 +87,6 @@ std::vector<Field> FieldsAfter(std::vector<Field> fields, const std::vector<Step
       throw step.table->Complain(fmt::format("{}: {}", step.transform->name(), error.what()));
     }
   }
-  return fields;
 }
 
 // The first way in which two splits' fields differ for a model; "" when they do not. What values
@@ -104,38 +103,23 @@ std::string Difference(const std::vector<Field>& a, const std::vector<Field>& b)
   return "";
 }
 
-// What transforms do to one split they must do to all that the model sees.
-void CheckStepsAgree(const Config& table, const std::vector<Field>& fields,
-                     const std::vector<Step>& steps, std::string_view split,
-                     const std::vector<Field>& own) {
-  for (const std::string_view other : kSplits) {
-    if (other == split) continue;
-    std::vector<Field> theirs;
-    try {
-      theirs = FieldsAfter(fields, steps, other);
-    } catch (const UserError& error) {
-      // A split that is never opened may be impossible; one that is says so itself.
-      LogDebug("the {} split would fail: {}", other, error.what());
-      continue;
-    }
-    const std::string difference = Difference(own, theirs);
-    if (difference.empty()) continue;
-    const Config* place = table.Find("transforms");
-    std::string remedy = "give every split transforms that end in the same fields";
-    for (const Step& step : steps) {
-      if (step.IsFor(split) == step.IsFor(other)) continue;
-      place = step.table;
-      remedy = fmt::format(
-          "\"{}\" is not for all splits; give the others one that ends in the same fields, such as "
-          "a central crop beside a random one, with splits = [...]",
-          step.transform->name());
-      break;
-    }
-    throw place->Complain(
-        fmt::format("the transforms give the splits {} and {} different fields: "
-                    "{}; {}",
-                    split, other, difference, remedy));
+// Two splits have different fields: says so at the transform that is for one of them only, if there
+// is one.
+[[noreturn]] void ComplainOfDifference(const Config& table, std::string_view first,
+                                       std::string_view second, const std::string& difference) {
+  const PipelineOptions options = ReadPipelineOptions(table);
+  for (const Step& step : MakeSteps(options)) {
+    if (step.IsFor(first) == step.IsFor(second)) continue;
+    throw step.table->Complain(fmt::format(
+        "the splits {} and {} have different fields: {}. \"{}\" is for one of them only: give the "
+        "other a transform that ends in the same fields (beside a random crop, say, center_crop "
+        "with splits = [\"validation\", \"test\"])",
+        first, second, difference, step.transform->name()));
   }
+  throw table.Complain(fmt::format(
+      "the splits {} and {} have different fields: {}. They are to hold the same kind of "
+      "records; look at both with flatout data inspect --split",
+      first, second, difference));
 }
 
 // ---- what the files look like ----
@@ -408,8 +392,7 @@ SourcePtr OpenSource(const Config& table, std::string_view split, uint64_t seed)
   const auto [plain, options] = OpenPlain(table, split);
   if (plain == nullptr) return nullptr;
   const std::vector<Step> steps = MakeSteps(options);
-  const std::vector<Field> fields = FieldsAfter(plain->fields(), steps, split);
-  CheckStepsAgree(table, plain->fields(), steps, split, fields);
+  CheckSteps(plain->fields(), steps, split);
   Dataset dataset = Dataset::FromSource(plain);
   if (!options.filter.empty()) dataset = Filter(dataset, table, options, split);
   // What does not depend on chance comes before the cache.
@@ -449,12 +432,7 @@ Splits OpenSplits(const Config& table, uint64_t seed) {
       continue;
     }
     const std::string difference = Difference(reference->fields(), (*source)->fields());
-    if (!difference.empty()) {
-      throw table.Complain(
-          fmt::format("the splits {} and {} have different fields: {}. They are to hold the same "
-                      "kind of records; look at both with flatout data inspect",
-                      first, name, difference));
-    }
+    if (!difference.empty()) ComplainOfDifference(table, first, name, difference);
   }
   return splits;
 }

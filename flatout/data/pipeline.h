@@ -79,7 +79,8 @@ SourcePtr OpenPlainSource(const Config& table, std::string_view split);
 struct Splits {
   SourcePtr train, validation, test;
 };
-// All splits that the table defines; their fields must agree.
+// All splits that the table defines. Throws UserError too where their fields differ in name, shape
+// or type.
 Splits OpenSplits(const Config& table, uint64_t seed = 0);
 
 }  // namespace flatout::data

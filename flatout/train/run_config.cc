@@ -132,8 +132,8 @@ RunConfig LoadRunConfig(const std::string& path, const std::vector<std::string>&
 
 namespace {
 
-data::SourcePtr Open(const RunConfig& config, std::string_view split) {
-  data::SourcePtr source = data::OpenSource(config.data, split, config.train.seed);
+// The split with the fields that training can use.
+data::SourcePtr Usable(const RunConfig& config, const data::SourcePtr& source) {
   if (source == nullptr) return nullptr;
   std::vector<std::string> kept;
   for (const data::Field& field : source->fields()) {
@@ -154,7 +154,9 @@ data::SourcePtr Open(const RunConfig& config, std::string_view split) {
 }  // namespace
 
 Sources OpenSources(const RunConfig& config) {
-  return {Open(config, "train"), Open(config, "validation"), Open(config, "test")};
+  const data::Splits splits = data::OpenSplits(config.data, config.train.seed);
+  return {Usable(config, splits.train), Usable(config, splits.validation),
+          Usable(config, splits.test)};
 }
 
 Sources OpenSources(const Config& data_table) {
