@@ -1,7 +1,5 @@
 #include "flatout/data/file_bytes.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -11,8 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "flatout/base/config.h"
 #include "flatout/base/error.h"
+#include "flatout/data/files.h"
+#include "flatout/data/unpack.h"
 
 namespace flatout::data {
 namespace {
@@ -23,33 +22,6 @@ constexpr size_t kHead = 4096;
 constexpr size_t kChunk = size_t{1} << 18;
 // No deflate stream unpacks to more than this many times its size (zlib's documented limit).
 constexpr size_t kMostRatio = 1032;
-
-DataError Missing(const fs::path& path, const std::string& remedy) {
-  std::string message = fmt::format("{}: no such file", path.string());
-  fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) {
-    message += fmt::format("; the folder {} does not exist either", folder.string());
-  } else {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-      names.push_back(entry.path().filename().string());
-    }
-    std::sort(names.begin(), names.end());
-    std::string name = path.filename().string();
-    std::string nearest = Nearest(name, names);
-    // A file whose name only gained or lost a suffix is what was meant more often than not.
-    for (const std::string& other : names) {
-      if (!nearest.empty()) break;
-      if (other.starts_with(name) || name.starts_with(other)) nearest = other;
-    }
-    message += nearest.empty()
-                   ? fmt::format("; nothing in {} has a similar name", folder.string())
-                   : fmt::format("; the nearest name there is {}", (folder / nearest).string());
-  }
-  if (!remedy.empty()) message += ". Remedy: " + remedy;
-  return DataError(message);
-}
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -89,7 +61,7 @@ class Loader {
   Loader(const std::string& path, const LoadOptions& options) : path_(path), options_(options) {
     std::error_code error;
     fs::file_status status = fs::status(path, error);
-    if (status.type() == fs::file_type::not_found) throw Missing(path, options.remedy);
+    if (status.type() == fs::file_type::not_found) throw NoSuchFile(path, options.remedy);
     if (fs::is_directory(status)) throw BadData("{}: expected a file, found a folder", path);
     file_.reset(std::fopen(path.c_str(), "rb"));
     if (!file_) throw BadData("{}: cannot be opened: {}", path, std::strerror(errno));
@@ -148,69 +120,33 @@ class Loader {
   }
 
   FileBytes LoadGzip() {
-    z_stream stream = {};
-    // 15 bits of window, + 16: a gzip header and trailer, whose checksum zlib verifies.
-    if (inflateInit2(&stream, 15 + 16) != Z_OK) throw Internal("inflateInit2 failed");
-    std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
     Growing content(kHead);
-    int member = 1;
-    bool inside = true;
-    stream.next_in = reinterpret_cast<Bytef*>(input_.data());
-    stream.avail_in = static_cast<uInt>(input_size_);
-    auto where = [&] { return offset_ + (input_size_ - stream.avail_in); };
-    while (true) {
-      if (stream.avail_in == 0) {
-        Refill();
-        stream.next_in = reinterpret_cast<Bytef*>(input_.data());
-        stream.avail_in = static_cast<uInt>(input_size_);
-        if (input_size_ == 0) {
-          if (inside) {
-            throw BadData(
-                "{}: the gzip stream is cut: expected more after byte {} (member {}, {} bytes "
-                "unpacked), found the end of the file. Fetch the file again",
-                path_, offset_, member, content.size());
+    const size_t most = file_size_ * kMostRatio;
+    size_t used = 0;  // of input_, which holds the file's beginning
+    Unpack(
+        path_, Packing::kGzip,
+        [&](std::span<std::byte> out) {
+          if (used == input_size_) {
+            Refill();
+            used = 0;
           }
-          break;
-        }
-      }
-      if (!inside) {
-        // Another member, or the zero padding that tape writers leave; anything else is garbage.
-        if (*stream.next_in == 0) {
-          ++stream.next_in;
-          --stream.avail_in;
-          continue;
-        }
-        if (*stream.next_in != 0x1f) {
-          throw BadData(
-              "{}: trailing bytes after gzip member {} at byte {}: expected another member (1f 8b) "
-              "or the end of the file, found {:02x}",
-              path_, member, where(), *stream.next_in);
-        }
-        inflateReset(&stream);
-        inside = true;
-        ++member;
-      }
-      content.MakeRoom();
-      size_t room = std::min<size_t>(content.room(), size_t{1} << 30);
-      stream.next_out = reinterpret_cast<Bytef*>(content.tail());
-      stream.avail_out = static_cast<uInt>(room);
-      int result = inflate(&stream, Z_NO_FLUSH);
-      content.Added(room - stream.avail_out);
-      if (result == Z_STREAM_END) {
-        inside = false;
-      } else if (result == Z_MEM_ERROR) {
-        throw UserError(Code::kResourceExhausted,
-                        fmt::format("{}: no memory left while unpacking", path_));
-      } else if (result != Z_OK && result != Z_BUF_ERROR) {
-        throw BadData(
-            "{}: the gzip stream is corrupt near byte {} (member {}, {} bytes unpacked): {}. Fetch "
-            "the file again",
-            path_, where(), member, content.size(),
-            stream.msg != nullptr ? stream.msg : "unknown error");
-      }
-      if (Enough(content, false, file_size_ * kMostRatio)) return content.Release(true);
-    }
-    Enough(content, true, file_size_ * kMostRatio);
+          const size_t n = std::min(out.size(), input_size_ - used);
+          std::memcpy(out.data(), input_.data() + used, n);
+          used += n;
+          return n;
+        },
+        [&](std::span<const std::byte> piece) {
+          while (!piece.empty()) {
+            content.MakeRoom();
+            const size_t n = std::min(content.room(), piece.size());
+            std::memcpy(content.tail(), piece.data(), n);
+            content.Added(n);
+            piece = piece.subspan(n);
+            if (Enough(content, false, most)) return false;
+          }
+          return true;
+        });
+    Enough(content, true, most);
     return content.Release(true);
   }
 

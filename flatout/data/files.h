@@ -21,6 +21,9 @@ namespace flatout::data {
 // "_"). Throws DataError for a pattern that names nothing, with the nearest name there.
 std::vector<std::string> ExpandFiles(const std::vector<std::string>& patterns);
 
+// "d/trian.csv: no such file; the nearest name there is d/train.csv", and the remedy if any.
+DataError NoSuchFile(const std::string& path, const std::string& remedy = "");
+
 // A file that can be read at any offset. gzip (any number of members) and zlib are recognised by
 // content, never by name, and unpacked once: into memory when that is small, else into a file of
 // the cache folder that goes when nobody uses it. Thread-safe.
@@ -45,6 +48,12 @@ class ByteFile {
                                           std::vector<std::byte>& scratch) const = 0;
   // The same into the caller's memory: out.size() bytes from `offset` on.
   virtual void ReadInto(int64_t offset, std::span<std::byte> out) const = 0;
+  // The same for content whose checksum the caller verifies afterwards, which allows a quicker way
+  // for small reads here and there: of a file that has become shorter zeros may be read instead of
+  // an error.
+  virtual void ReadUnverified(int64_t offset, std::span<std::byte> out) const {
+    ReadInto(offset, out);
+  }
   // Whether Read gives views that live as long as the file.
   virtual bool resident() const = 0;
 
