@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "flatout/base/file.h"
+#include "flatout/data/json_lines.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {
@@ -474,6 +476,133 @@ TEST_F(CsvTest, EveryOrderGivesTheSame) {
     }
     std::shuffle(order.begin(), order.end(), random);
   }
+}
+
+// ---- tests/recorded/tables.json ----
+
+const JsonValue& Member(const JsonValue& object, std::string_view name) {
+  for (const auto& [key, value] : object.members) {
+    if (key == name) return value;
+  }
+  throw Internal("tables.json: no {}", name);
+}
+
+JsonValue Recorded() {
+  JsonValue value;
+  JsonFault fault;
+  const std::string text = ReadFile(FLATOUT_SOURCE_DIR "/tests/recorded/tables.json");
+  if (!ParseJson(text, value, fault)) throw Internal("tables.json: {}: {}", fault.at, fault.what);
+  return value;
+}
+
+TEST_F(CsvTest, SplitsAsPythonsCsvModule) {
+  const JsonValue recorded = Recorded();
+  int cases = 0;
+  for (const JsonValue& recorded_case : Member(recorded, "splits").items) {
+    const std::string& text = Member(recorded_case, "text").text;
+    SCOPED_TRACE(ShowText(text, 1000));
+    const std::string& delimiter = Member(recorded_case, "delimiter").text;
+    SourcePtr source = OpenText(
+        text,
+        fmt::format("header = false\ndelimiter = \"{}\"\nquote = '''{}'''\ncolumns = {{ "
+                    "\"*\" = \"text\" }}",
+                    delimiter == "\t" ? "tab" : delimiter, Member(recorded_case, "quote").text));
+    const std::vector<JsonValue>& rows = Member(recorded_case, "rows").items;
+    ASSERT_EQ(source->size(), static_cast<int64_t>(rows.size()));
+    const Block& block = Read(*source);
+    for (size_t row = 0; row < rows.size(); ++row) {
+      ASSERT_EQ(rows[row].items.size(), source->fields().size());
+      for (size_t c = 0; c < rows[row].items.size(); ++c) {
+        EXPECT_EQ(block.text(c, static_cast<int64_t>(row)), rows[row].items[c].text);
+      }
+    }
+    ++cases;
+  }
+  EXPECT_EQ(cases, 48);
+}
+
+TEST_F(CsvTest, ValuesAsTensorFlowsCsvDataset) {
+  const JsonValue recorded = Recorded();
+  for (const JsonValue& recorded_case : Member(recorded, "datasets").items) {
+    SourcePtr source = OpenText(Member(recorded_case, "text").text, R"(
+        [columns]
+        i = { dtype = "i32", missing = -5 }
+        f = { dtype = "f32", missing = 0.25 }
+        d = { dtype = "f64", missing = 0.125 }
+        l = { dtype = "i64", missing = -6 }
+        s = "text"
+        )");
+    ASSERT_EQ(source->size(), 40);
+    const Block& block = Read(*source);
+    for (int64_t row = 0; row < 40; ++row) {
+      auto value = [&](const char* column) {
+        const JsonValue& values = Member(recorded_case, column);
+        const auto at = static_cast<size_t>(row);
+        return values.kind == JsonValue::Kind::kArray ? values.items[at].text
+                                                      : Member(values, "data").items[at].text;
+      };
+      EXPECT_EQ(block.as<int32_t>(0, row)[0], std::stol(value("i")));
+      EXPECT_EQ(block.as<float>(1, row)[0], std::stof(value("f")));
+      EXPECT_EQ(block.as<double>(2, row)[0], std::stod(value("d")));
+      EXPECT_EQ(block.as<int64_t>(3, row)[0], std::stoll(value("l")));
+      EXPECT_EQ(block.text(4, row), value("s"));
+    }
+  }
+}
+
+// Whatever the bytes are: fields or a fault within the text, and the index agrees with the splitter
+// on where well-formed records end.
+TEST_F(CsvTest, AnyTextIsReadOrRefused) {
+  std::mt19937_64 random(10);
+  const std::string letters = "a1.-e,;\"\"\n\r \t#\xff";
+  const CsvDialect dialect;
+  ColumnSpec number = {.name = "x", .inferred = false};
+  const CellType f32 = MakeCellType(number, Config());
+  ColumnSpec words = {.name = "s", .inferred = false, .text = true};
+  const CellType text_type = MakeCellType(words, Config());
+  const std::vector<Field> fields = {MakeField(f32, {}), MakeField(text_type, {})};
+  CsvRowParser parser(dialect, {"x", "skipped", "s"}, {});
+  parser.Add(0, &f32, 0, 0);
+  parser.Add(2, &text_type, 1, 0);
+  Block block;
+  CsvRowParser::Scratch scratch;
+  int read = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string text = random() % 3 == 0 ? "1.5,," : "";
+    for (uint64_t i = random() % 24; i > 0; --i) text += letters[random() % letters.size()];
+    RecordIndex index = IndexRecords(text, dialect.scan());
+    for (int64_t i = 0; i < index.size(); ++i) {
+      std::string record = text.substr(static_cast<size_t>(index.begin(i)),
+                                       static_cast<size_t>(index.end(i) - index.begin(i)));
+      if (record.back() != '\n' && record.back() != '\r') record += '\n';
+      std::vector<CsvCell> cells;
+      CsvFault fault;
+      const bool split = SplitCsv(record, dialect, cells, fault);
+      block.Reset(fields, 1);
+      parser.Prepare(block, scratch);
+      RecordText record_text;
+      record_text.text = record;
+      record_text.readable = record.data() + record.size();
+      CsvFault row_fault;
+      if (parser.Parse(record_text, block, scratch, row_fault)) {
+        ++read;
+        ASSERT_TRUE(split) << record << fault.what;
+        ASSERT_EQ(cells.size(), 3u);
+        ASSERT_EQ(block.text(1, 0), CsvText(cells[2], '"'));
+      } else {
+        ASSERT_LE(row_fault.at, record.size());
+        ASSERT_FALSE(row_fault.what.empty());
+      }
+      if (!split) continue;
+      // After the last field there are only line ends.
+      const std::string_view last = cells.back().text;
+      std::string_view rest = std::string_view(record).substr(
+          static_cast<size_t>(last.data() + last.size() - record.data()));
+      if (rest.starts_with('"')) rest.remove_prefix(1);
+      ASSERT_EQ(rest.find_first_not_of("\r\n"), std::string_view::npos) << ShowText(record);
+    }
+  }
+  EXPECT_GT(read, 300);
 }
 
 }  // namespace
