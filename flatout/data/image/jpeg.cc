@@ -364,8 +364,11 @@ Pixels JpegDecoder::Read(std::span<const std::byte> bytes, const ImageInfo& imag
     part.stride = out_stride;
   } else {
     part.stride = (decoded + 63) / 64 * 64;
+    // Rows that begin at odd addresses: into aligned ones libjpeg-turbo writes past the cache, from
+    // which the next step is about to read.
+    constexpr int64_t kOff = 8;
     part.out = reinterpret_cast<unsigned char*>(
-        state_->pixels.Get(part.stride * static_cast<int64_t>(part.height)));
+        state_->pixels.Get(part.stride * static_cast<int64_t>(part.height) + kOff) + kOff);
   }
   if (cmyk) {
     part.cmyk = reinterpret_cast<unsigned char*>(

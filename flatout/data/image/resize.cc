@@ -93,58 +93,47 @@ void CubicWeights(float fraction, float weights[4]) {
 #endif
 #define FLATOUT_INLINE [[gnu::always_inline]] inline
 
+using Float16 [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
+
 template <typename T>
-FLATOUT_INLINE void SumRowsBody(const std::byte* const* rows, const float* weights, int64_t taps,
-                                int64_t values, float* __restrict out) {
-  auto row = [&](int64_t t) { return reinterpret_cast<const T* __restrict>(rows[t]); };
-  int64_t t = 0;
-  if (taps >= 4) {
-    const T* __restrict a = row(0);
-    const T* __restrict b = row(1);
-    const T* __restrict c = row(2);
-    const T* __restrict d = row(3);
-    const float wa = weights[0], wb = weights[1], wc = weights[2], wd = weights[3];
-    for (int64_t i = 0; i < values; ++i) {
-      out[i] = static_cast<float>(a[i]) * wa + static_cast<float>(b[i]) * wb +
-               static_cast<float>(c[i]) * wc + static_cast<float>(d[i]) * wd;
+FLATOUT_INLINE void WidenBody(const T* __restrict in, int64_t values, float* __restrict out) {
+  for (int64_t i = 0; i < values; ++i) out[i] = static_cast<float>(in[i]);
+}
+
+template <int kTaps>
+FLATOUT_INLINE void SumRowsOf(const float* const* rows, const float* weights, int64_t taps,
+                              int64_t values, float* out) {
+  const int64_t count = kTaps > 0 ? kTaps : taps;
+  int64_t i = 0;
+  for (; i + 16 <= values; i += 16) {
+    Float16 sum = *reinterpret_cast<const Float16*>(rows[0] + i) * weights[0];
+    for (int64_t t = 1; t < count; ++t) {
+      sum = sum + *reinterpret_cast<const Float16*>(rows[t] + i) * weights[t];
     }
-    t = 4;
-  } else if (taps == 3) {
-    const T* __restrict a = row(0);
-    const T* __restrict b = row(1);
-    const T* __restrict c = row(2);
-    const float wa = weights[0], wb = weights[1], wc = weights[2];
-    for (int64_t i = 0; i < values; ++i) {
-      out[i] = static_cast<float>(a[i]) * wa + static_cast<float>(b[i]) * wb +
-               static_cast<float>(c[i]) * wc;
-    }
-    t = 3;
-  } else if (taps == 2) {
-    const T* __restrict a = row(0);
-    const T* __restrict b = row(1);
-    const float wa = weights[0], wb = weights[1];
-    for (int64_t i = 0; i < values; ++i) {
-      out[i] = static_cast<float>(a[i]) * wa + static_cast<float>(b[i]) * wb;
-    }
-    t = 2;
-  } else {
-    const T* __restrict a = row(0);
-    const float wa = weights[0];
-    for (int64_t i = 0; i < values; ++i) out[i] = static_cast<float>(a[i]) * wa;
-    t = 1;
+    *reinterpret_cast<Float16*>(out + i) = sum;
   }
-  for (; t + 1 < taps; t += 2) {
-    const T* __restrict a = row(t);
-    const T* __restrict b = row(t + 1);
-    const float wa = weights[t], wb = weights[t + 1];
-    for (int64_t i = 0; i < values; ++i) {
-      out[i] = out[i] + static_cast<float>(a[i]) * wa + static_cast<float>(b[i]) * wb;
-    }
+  for (; i < values; ++i) {
+    float sum = rows[0][i] * weights[0];
+    for (int64_t t = 1; t < count; ++t) sum = sum + rows[t][i] * weights[t];
+    out[i] = sum;
   }
-  if (t < taps) {
-    const T* __restrict a = row(t);
-    const float wa = weights[t];
-    for (int64_t i = 0; i < values; ++i) out[i] = out[i] + static_cast<float>(a[i]) * wa;
+}
+
+FLATOUT_INLINE void SumRowsBody(const float* const* rows, const float* weights, int64_t taps,
+                                int64_t values, float* out) {
+  switch (taps) {
+    case 1:
+      return SumRowsOf<1>(rows, weights, taps, values, out);
+    case 2:
+      return SumRowsOf<2>(rows, weights, taps, values, out);
+    case 3:
+      return SumRowsOf<3>(rows, weights, taps, values, out);
+    case 4:
+      return SumRowsOf<4>(rows, weights, taps, values, out);
+    case 5:
+      return SumRowsOf<5>(rows, weights, taps, values, out);
+    default:
+      return SumRowsOf<0>(rows, weights, taps, values, out);
   }
 }
 
@@ -274,9 +263,9 @@ FLATOUT_INLINE void FinishAnyBody(const In* in, int64_t values, float round_to, 
 }
 
 struct Kernels {
-  void (*sum_rows_u8)(const std::byte* const*, const float*, int64_t, int64_t, float*);
-  void (*sum_rows_u16)(const std::byte* const*, const float*, int64_t, int64_t, float*);
-  void (*sum_rows_f32)(const std::byte* const*, const float*, int64_t, int64_t, float*);
+  void (*widen_u8)(const uint8_t*, int64_t, float*);
+  void (*widen_u16)(const uint16_t*, int64_t, float*);
+  void (*sum_rows)(const float* const*, const float*, int64_t, int64_t, float*);
   void (*sum_columns)(const float*, int, const int32_t*, const float*, int64_t, int64_t, float*);
   void (*finish_u8)(const uint8_t*, int64_t, float, const float*, const float*, ir::DType,
                     std::byte*);
@@ -290,9 +279,12 @@ struct Kernels {
 #define FLATOUT_KERNELS(name, attributes)                                                          \
   struct name {                                                                                    \
     template <typename T>                                                                          \
-    attributes static void SumRows(const std::byte* const* rows, const float* weights,             \
-                                   int64_t taps, int64_t values, float* out) {                     \
-      SumRowsBody<T>(rows, weights, taps, values, out);                                            \
+    attributes static void Widen(const T* in, int64_t values, float* out) {                        \
+      WidenBody(in, values, out);                                                                  \
+    }                                                                                              \
+    attributes static void SumRows(const float* const* rows, const float* weights, int64_t taps,   \
+                                   int64_t values, float* out) {                                   \
+      SumRowsBody(rows, weights, taps, values, out);                                               \
     }                                                                                              \
     attributes static void SumColumns(const float* in, int channels, const int32_t* begin,         \
                                       const float* weights, int64_t taps, int64_t pixels,          \
@@ -305,8 +297,8 @@ struct Kernels {
       FinishAnyBody(in, values, round_to, scale, shift, dtype, out);                               \
     }                                                                                              \
     static constexpr Kernels All() {                                                               \
-      return {SumRows<uint8_t>, SumRows<uint16_t>, SumRows<float>, SumColumns,                     \
-              Finish<uint8_t>,  Finish<uint16_t>,  Finish<float>};                                 \
+      return {Widen<uint8_t>,  Widen<uint16_t>,  SumRows,      SumColumns,                         \
+              Finish<uint8_t>, Finish<uint16_t>, Finish<float>};                                   \
     }                                                                                              \
   };
 
@@ -503,23 +495,42 @@ void Resize(const Pixels& in, ResizeScratch& scratch, int64_t out_height, int64_
   const int64_t out_values = out_width * in.channels;
   // Behind the values there is room for a vector that begins at the last one.
   constexpr int64_t kSpare = 16;
-  const auto row_floats = static_cast<size_t>(values + out_values + 2 * kSpare);
-  if (scratch.row.size() < row_floats) scratch.row.resize(row_floats);
+  // Rows of floats: the sums of rows, the sums of their columns, and those of the input that are
+  // still needed, each made once; input row r lies in place r % count.
+  const bool widen = in.dtype != ir::DType::kF32;
+  const int64_t row_floats = (values + kSpare + 15) / 16 * 16;
+  const int64_t out_floats = (out_values + kSpare + 15) / 16 * 16;
+  const auto floats =
+      static_cast<size_t>(row_floats + out_floats + (widen ? down.count * row_floats : 0));
+  if (scratch.row.size() < floats) scratch.row.resize(floats);
   float* row = scratch.row.data();
-  float* sums = row + values + kSpare;
-  std::fill(row + values, row + values + kSpare, 0.0f);
+  float* sums = row + row_floats;
+  float* widened = sums + out_floats;
+  std::fill(row + values, row + row_floats, 0.0f);
   const RowFactors factors = RepeatFactors(output, out_width, in.channels, scratch.factors);
-  auto sum_rows = in.dtype == ir::DType::kU8    ? kernels.sum_rows_u8
-                  : in.dtype == ir::DType::kU16 ? kernels.sum_rows_u16
-                                                : kernels.sum_rows_f32;
   const bool as_is =
       output.dtype == ir::DType::kF32 && output.round_to == 0 && factors.scale == nullptr;
-  std::vector<const std::byte*>& rows = scratch.rows;
+  std::vector<const float*>& rows = scratch.rows;
   rows.resize(static_cast<size_t>(down.count));
-  for (int64_t y = 0; y < out_height; ++y) {
+  // From the top of the input down, also where the result is upside down.
+  const bool upward = out_height > 1 && down.begin.front() > down.begin[out_height - 1];
+  int64_t next = 0;  // the first input row that is not widened yet
+  for (int64_t i = 0; i < out_height; ++i) {
+    const int64_t y = upward ? out_height - 1 - i : i;
     const int64_t first = down.begin[static_cast<size_t>(y)];
-    for (int64_t t = 0; t < down.count; ++t) rows[static_cast<size_t>(t)] = in.row(first + t);
-    sum_rows(rows.data(), down.weights.data() + y * down.count, down.count, values, row);
+    for (next = std::max(next, first); widen && next < first + down.count; ++next) {
+      float* to = widened + next % down.count * row_floats;
+      if (in.dtype == ir::DType::kU8) {
+        kernels.widen_u8(reinterpret_cast<const uint8_t*>(in.row(next)), values, to);
+      } else {
+        kernels.widen_u16(reinterpret_cast<const uint16_t*>(in.row(next)), values, to);
+      }
+    }
+    for (int64_t t = 0; t < down.count; ++t) {
+      rows[static_cast<size_t>(t)] = widen ? widened + (first + t) % down.count * row_floats
+                                           : reinterpret_cast<const float*>(in.row(first + t));
+    }
+    kernels.sum_rows(rows.data(), down.weights.data() + y * down.count, down.count, values, row);
     kernels.sum_columns(row, in.channels, across.begin.data(), across.weights.data(), across.count,
                         out_width, sums);
     std::byte* to = out + y * stride;

@@ -48,7 +48,7 @@ struct ResizeTaps {
 struct ResizeScratch {
   ResizeTaps vertical, horizontal;
   std::vector<float> row, factors;
-  std::vector<const std::byte*> rows;
+  std::vector<const float*> rows;
 };
 
 // What becomes of a resized value v (in the input's scale) on its way out.
