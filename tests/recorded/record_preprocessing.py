@@ -152,8 +152,26 @@ def texts():
          tf.strings.regex_replace(strings, "[aeiou]+", "-"))
 
 
+def crosses():
+    cities = np.array(["a", "b", "", "Grüße", "b"])
+    ids = np.array([1, -2, 3, 2147483647, -2147483648], np.int32)
+    words = np.array(["x", "y", "x" * 100, "", "y"])
+    for name, inputs in (("strings", {"x": cities, "y": words}), ("mixed", {"x": cities, "y": ids}),
+                         ("three", {"x": ids, "y": cities, "z": words})):
+        for bins in (5, 1000003):
+            layer = keras.layers.HashedCrossing(num_bins=bins)
+            CASES.append({
+                "name": f"cross_{name}_{bins}",
+                "op": "cross",
+                "config": {"fields": list(inputs), "output": "c", "num_bins": bins},
+                "inputs": {key: values(value) for key, value in inputs.items()},
+                "output": values(layer(tuple(inputs.values()))),
+            })
+
+
 lookups()
 hashes()
+crosses()
 numbers()
 texts()
 write("preprocessing.json", keras_versions(), CASES)

@@ -45,12 +45,12 @@ std::vector<int64_t> DimsOf(const json& tensor) {
 }
 
 // The first dimension becomes the rows.
-Block ToBlock(const json& tensor) {
+Block ToBlock(const std::string& name, const json& tensor) {
   std::vector<int64_t> dims = DimsOf(tensor);
   const int64_t rows = dims.front();
   Block block;
   if (tensor["dtype"] == "string") {
-    block.Reset({TextField("x")}, rows);
+    block.Reset({TextField(name)}, rows);
     for (int64_t row = 0; row < rows; ++row) {
       block.SetText(0, row, tensor["data"][static_cast<size_t>(row)].get<std::string>());
     }
@@ -58,11 +58,25 @@ Block ToBlock(const json& tensor) {
   }
   const ir::Shape shape(ir::ParseDType(tensor["dtype"].get<std::string>()),
                         {dims.begin() + 1, dims.end()});
-  block.Reset({Field{"x", shape}}, rows);
+  block.Reset({Field{name, shape}}, rows);
   std::vector<double> values;
   for (const json& value : tensor["data"]) values.push_back(Double(value));
   ConvertElements(ir::DType::kF64, reinterpret_cast<const std::byte*>(values.data()), shape.dtype,
                   block.data(0), static_cast<int64_t>(values.size()));
+  return block;
+}
+
+// One field for each input.
+Block SideBySide(const json& inputs) {
+  std::vector<Block> blocks;
+  std::vector<Field> fields;
+  for (const auto& [name, tensor] : inputs.items()) {
+    blocks.push_back(ToBlock(name, tensor));
+    fields.push_back(blocks.back().fields()[0]);
+  }
+  Block block;
+  block.Reset(fields, blocks[0].rows());
+  for (size_t f = 0; f < fields.size(); ++f) block.ShareColumn(f, blocks[f], 0);
   return block;
 }
 
@@ -111,10 +125,19 @@ TEST(RecordedPreprocessing, MatchesKerasAndTensorFlow) {
     SCOPED_TRACE(one["name"].get<std::string>());
     Config table = Config::Table();
     table.Set("op", Config(one["op"].get<std::string>()));
-    table.Set("field", Config(std::string("x")));
+    if (one.contains("input")) table.Set("field", Config(std::string("x")));
     for (const auto& [key, value] : one["config"].items()) table.Set(key, ToConfig(value));
-    const Block in = ToBlock(one["input"]);
-    const Block out = ApplyTo(*MakeTransform(table), in);
+    Block in;
+    if (one.contains("input")) {
+      in = ToBlock("x", one["input"]);
+    } else {
+      in = SideBySide(one["inputs"]);
+      table.Set("output", Config(std::string("c")));
+    }
+    Block out = ApplyTo(*MakeTransform(table), in);
+    if (!one.contains("input")) {
+      out = ApplyTo(*testing::TransformOf("op = 'select'\nfields = 'c'"), out);
+    }
     const json& output = one["output"];
     if (output["dtype"] == "string") {
       ExpectTexts(out, output);

@@ -12,4 +12,7 @@ uint64_t Fingerprint64(std::string_view text);
 // salt.
 uint64_t SipHash24(uint64_t key0, uint64_t key1, std::string_view text);
 
+// TensorFlow's FingerprintCat64: one fingerprint of two, by which tf.sparse.cross_hashed crosses.
+uint64_t FingerprintCat64(uint64_t first, uint64_t second);
+
 }  // namespace flatout::data

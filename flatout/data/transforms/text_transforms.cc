@@ -1,5 +1,5 @@
 // Transforms of text: lower, upper, strip_punctuation, regex_replace, split_words, tokenize, and
-// those that number what is said: lookup, hash.
+// those that number what is said: lookup, hash, cross.
 #include <farmhash.h>
 
 #include <algorithm>
@@ -24,6 +24,14 @@ namespace flatout::data {
 
 uint64_t Fingerprint64(std::string_view text) {
   return NAMESPACE_FOR_HASH_FUNCTIONS::Fingerprint64(text.data(), text.size());
+}
+
+uint64_t FingerprintCat64(uint64_t first, uint64_t second) {
+  constexpr uint64_t kMul = 0xc6a4a7935bd1e995u;
+  auto mix = [](uint64_t value) { return value ^ value >> 47; };
+  uint64_t result = (first ^ kMul ^ mix(second * kMul) * kMul) * kMul;
+  result = mix(result) * kMul;
+  return mix(result);
 }
 
 uint64_t SipHash24(uint64_t key0, uint64_t key1, std::string_view text) {
@@ -317,6 +325,67 @@ class Hash : public FieldTransform {
   Options options_;
 };
 
+// Keras's HashedCrossing: the number of a combination of values.
+class Cross : public Transform {
+ public:
+  Cross(std::vector<std::string> fields, std::string output, int64_t num_bins)
+      : fields_(std::move(fields)), output_(std::move(output)), num_bins_(num_bins) {}
+
+  const std::string& name() const override { return name_; }
+  std::vector<Field> Fields(const std::vector<Field>& in) const override {
+    for (const std::string& name : fields_) {
+      const size_t f = WithContext(name_, [&] { return FindField(in, name); });
+      WithContext(name_ + ": field " + in[f].ToString(), [&] {
+        if (!in[f].text) NeedIntegers(in[f]);
+        if (in[f].text ? in[f].shape.rank() != 0 : !in[f].fixed() || in[f].shape.size() != 1) {
+          throw Invalid("expected one value per record");
+        }
+      });
+    }
+    std::vector<Field> result = in;
+    for (const Field& other : in) {
+      if (other.name == output_) {
+        throw Invalid("{}: output = \"{}\": there is a field of that name already", name_, output_);
+      }
+    }
+    result.push_back(Field{output_, ir::Shape::Scalar(ir::DType::kI32), num_bins_});
+    return result;
+  }
+  void Apply(const Block& in, Block& out, std::span<const uint64_t>) const override {
+    const size_t g = in.fields().size();
+    for (size_t f = 0; f < g; ++f) out.ShareColumn(f, in, f);
+    std::vector<uint64_t> hashes(static_cast<size_t>(in.rows()),
+                                 0xDECAFCAFFEu);  // TensorFlow's key
+    for (const std::string& name : fields_) {
+      const size_t f = FindField(in.fields(), name);
+      const Field& field = in.fields()[f];
+      for (int64_t row = 0; row < in.rows(); ++row) {
+        if (in.bad(row)) continue;
+        uint64_t value = 0;
+        if (field.text) {
+          value = Fingerprint64(in.text(f, row));
+        } else {
+          WithElementType(field.shape.dtype, [&]<typename T>(T) {
+            value = static_cast<uint64_t>(Number(Load<T>(in.data(f, row), 0)));
+          });
+        }
+        uint64_t& hash = hashes[static_cast<size_t>(row)];
+        hash = FingerprintCat64(hash, value);
+      }
+    }
+    for (int64_t row = 0; row < in.rows(); ++row) {
+      *out.as<int32_t>(g, row) =
+          static_cast<int32_t>(hashes[static_cast<size_t>(row)] % static_cast<uint64_t>(num_bins_));
+    }
+  }
+
+ private:
+  const std::string name_ = "cross";
+  std::vector<std::string> fields_;
+  std::string output_;
+  int64_t num_bins_;
+};
+
 // Keras's StringLookup and IntegerLookup: [mask, oov..., vocabulary...].
 class Lookup : public FieldTransform {
  public:
@@ -590,6 +659,19 @@ TransformPtr MakeHash(FieldReader& reader) {
   return std::make_shared<Hash>(std::move(keys), std::move(options));
 }
 
+TransformPtr MakeCross(FieldReader& reader) {
+  std::vector<std::string> fields;
+  std::string output;
+  int64_t num_bins = 0;
+  reader.Required("fields", fields);
+  reader.Required("output", output);
+  reader.Required("num_bins", num_bins);
+  CheckKey(reader, "fields", fields.size() >= 2, "two fields or more");
+  CheckKey(reader, "num_bins", num_bins > 0 && num_bins <= std::numeric_limits<int32_t>::max(),
+           "a number of bins from 1 to 2147483647");
+  return std::make_shared<Cross>(std::move(fields), std::move(output), num_bins);
+}
+
 TransformPtr MakeLookup(FieldReader& reader) {
   FieldKeys keys = ReadFieldKeys(reader);
   Lookup::Options options;
@@ -715,6 +797,7 @@ FLATOUT_REGISTER(text_transforms) {
   RegisterTransform("tokenize", MakeTokenize);
   RegisterTransform("lookup", MakeLookup);
   RegisterTransform("hash", MakeHash);
+  RegisterTransform("cross", MakeCross);
 }
 
 }  // namespace flatout::data
