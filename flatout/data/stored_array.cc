@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Arrays up to this are loaded; of larger ones, records are read where they lie.
+// Fields up to this are loaded; of larger ones, records are read where they lie.
 constexpr int64_t kLoadBytes = int64_t{256} << 20;
 // Arrays in Fortran order are turned over in memory, up to this.
 constexpr int64_t kMostTurned = int64_t{4} << 30;
@@ -106,13 +106,14 @@ void ConvertRecords(const StoredArray& array, const Field& field, int64_t first,
 }
 
 // The whole of an array in memory as the field wants it, or nullptr when its records are to be read
-// where they lie.
-std::shared_ptr<const std::byte> LoadArray(const StoredArray& array, const Field& field) {
+// where they lie. `field_bytes`: of all arrays of the field, as they are stored.
+std::shared_ptr<const std::byte> LoadArray(const StoredArray& array, const Field& field,
+                                           int64_t field_bytes) {
   const bool same = !array.swap && !array.fortran && array.shape.dtype == field.shape.dtype &&
                     field.shape.dtype != ir::DType::kPred;
   const int64_t bytes = array.shape.bytes();
   std::vector<std::byte> scratch;
-  if (array.file != nullptr && same && (field.bound == 0 || bytes <= kLoadBytes) &&
+  if (array.file != nullptr && same && (field.bound == 0 || field_bytes <= kLoadBytes) &&
       array.file->resident()) {
     std::span<const std::byte> view = array.file->Read(array.offset, bytes, scratch);
     if (field.bound > 0) {
@@ -126,12 +127,12 @@ std::shared_ptr<const std::byte> LoadArray(const StoredArray& array, const Field
     return {array.file, view.data()};
   }
   if (array.memory != nullptr && same && field.bound == 0) return array.memory;
-  if (array.memory == nullptr && !array.fortran && bytes > kLoadBytes) return nullptr;
-  if (array.fortran && bytes > kMostTurned) {
+  if (array.memory == nullptr && !array.fortran && field_bytes > kLoadBytes) return nullptr;
+  if (array.fortran && field_bytes > kMostTurned) {
     throw BadData(
         "{}: the array {} is in Fortran order, and too large to be turned over in memory ({} "
         "bytes). Save it again with numpy.save(path, numpy.ascontiguousarray(x))",
-        array.where, array.shape.ToString(), bytes);
+        array.where, array.shape.ToString(), field_bytes);
   }
   // The address: of the archive that the memory was unpacked from, for as long as that is held.
   const std::string key = fmt::format("{}|{}|{}|{}", array.where, ir::Name(field.shape.dtype),
@@ -311,14 +312,15 @@ SourcePtr MakeStoredArraysSource(const std::string& what, const std::vector<Stor
     Field result = field.field;
     result.shape.dims = record.dims;
     std::vector<StoredArraysSource::Part>& list = parts.emplace_back();
-    int64_t first = 0;
+    int64_t first = 0, bytes = 0;
+    for (const StoredArray& array : field.arrays) bytes += array.shape.bytes();
     for (const StoredArray& array : field.arrays) {
       if (RecordShape(array.shape).dims != record.dims) {
         throw BadData("{}: field {}: its records are {} in {}, but {} in {}: they must be alike",
                       what, result.name, ir::DimsToString(record.dims), field.arrays.front().where,
                       ir::DimsToString(RecordShape(array.shape).dims), array.where);
       }
-      list.push_back({array, LoadArray(array, result), first});
+      list.push_back({array, LoadArray(array, result, bytes), first});
       first += array.shape.dims[0];
     }
     simple = simple && list.size() == 1 && list.front().memory != nullptr;

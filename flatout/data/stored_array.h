@@ -1,7 +1,7 @@
 // Arrays that lie in files, as records: the first dimension counts them. What the sources of .npy,
 // .npz and safetensors files share.
 //
-// Small arrays, and those that must be turned over, are loaded (and converted) once; of large ones
+// Small fields, and arrays that must be turned over, are loaded (and converted) once; of large ones
 // each record is read at its place, so that a data set may be larger than memory.
 #pragma once
 

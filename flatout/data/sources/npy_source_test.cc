@@ -193,6 +193,20 @@ TEST_F(NumpySourceTest, ReadsLargeArraysInPlace) {
   EXPECT_THAT(bad.messages(), ElementsAre(HasSubstr("record 19999999: field x has the value 300")));
 }
 
+TEST_F(NumpySourceTest, ManyFilesAreAsLargeAsTheyAreTogether) {
+  constexpr int64_t kRecords = 40'000'000;
+  const std::string header = Npy("<i4", "(40000000,)", "");
+  for (int32_t part = 0; part < 2; ++part) {
+    const std::string path = scratch_.Write("x-" + std::to_string(part) + ".npy", header);
+    std::filesystem::resize_file(path, header.size() + (kRecords - 1) * 4);
+    std::ofstream(path, std::ios::app | std::ios::binary) << BytesOf(Ints{part + 7});
+  }
+  SourcePtr source = OpenKind("numpy", "fields = { x = " + Quoted(scratch_ / "x-*") + " }");
+  EXPECT_THAT(
+      ColumnOf<int32_t>(ReadRecords(*source, {2 * kRecords - 1, kRecords - 1, kRecords, 0}), 0),
+      ElementsAre(8, 7, 0, 0));
+}
+
 TEST_F(NumpySourceTest, SplitsAndLimits) {
   const std::string x =
       scratch_.Write("x.npy", Npy("<i4", "(10,)", BytesOf(Ints{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})));
