@@ -148,6 +148,10 @@ def texts():
          tf.strings.split(strings, ", "))
     case("split_characters", "split_words", {"separator": ""}, strings,
          tf.strings.unicode_split(strings, "UTF-8"))
+    words = tf.strings.split(strings)
+    case("ngrams", "ngrams", {"widths": 2}, words, tf.strings.ngrams(words, 2))
+    case("ngrams_many", "ngrams", {"widths": [1, 3, 2], "separator": "_"}, words,
+         tf.strings.ngrams(words, (1, 3, 2), separator="_"))
     case("regex_replace", "regex_replace", {"pattern": "[aeiou]+", "replacement": "-"}, strings,
          tf.strings.regex_replace(strings, "[aeiou]+", "-"))
 

@@ -46,9 +46,19 @@ std::vector<int64_t> DimsOf(const json& tensor) {
 
 // The first dimension becomes the rows.
 Block ToBlock(const std::string& name, const json& tensor) {
+  Block block;
+  if (tensor.contains("rows")) {
+    const auto lists = tensor["rows"].get<std::vector<std::vector<std::string>>>();
+    block.Reset({TextField(name, {kAny})}, static_cast<int64_t>(lists.size()));
+    for (size_t i = 0; i < lists.size(); ++i) {
+      const std::vector<std::string_view> views(lists[i].begin(), lists[i].end());
+      const int64_t dims[] = {static_cast<int64_t>(views.size())};
+      block.SetTexts(0, static_cast<int64_t>(i), dims, views);
+    }
+    return block;
+  }
   std::vector<int64_t> dims = DimsOf(tensor);
   const int64_t rows = dims.front();
-  Block block;
   if (tensor["dtype"] == "string") {
     block.Reset({TextField(name)}, rows);
     for (int64_t row = 0; row < rows; ++row) {

@@ -1,5 +1,5 @@
-// Transforms of text: lower, upper, strip_punctuation, regex_replace, split_words, tokenize, and
-// those that number what is said: lookup, hash, cross.
+// Transforms of text: lower, upper, strip_punctuation, regex_replace, split_words, ngrams,
+// tokenize, and those that number what is said: lookup, hash, cross.
 #include <farmhash.h>
 
 #include <algorithm>
@@ -247,6 +247,44 @@ class SplitWords : public FieldTransform {
     }
   }
   std::optional<std::string> separator_;
+};
+
+// Runs of neighbouring words, of each width in turn, as tf.strings.ngrams.
+class Ngrams : public FieldTransform {
+ public:
+  Ngrams(FieldKeys keys, std::vector<int64_t> widths, std::string separator)
+      : FieldTransform("ngrams", std::move(keys)),
+        widths_(std::move(widths)),
+        separator_(std::move(separator)) {}
+
+ protected:
+  Field Result(const Field& in) const override {
+    NeedText(in);
+    if (in.shape.rank() != 1) throw Invalid("expected words, text[?]. Use split_words first");
+    return TextField("", {kAny});
+  }
+  void Column(const Block& in, size_t f, Block& out, size_t g) const override {
+    for (int64_t row = 0; row < in.rows(); ++row) {
+      if (in.bad(row)) continue;
+      const std::span<const std::string_view> words = in.texts(f, row);
+      std::vector<std::string> made;
+      for (int64_t width : widths_) {
+        const auto n = static_cast<size_t>(width);
+        for (size_t i = 0; i + n <= words.size(); ++i) {
+          std::string gram(words[i]);
+          for (size_t j = 1; j < n; ++j) gram.append(separator_).append(words[i + j]);
+          made.push_back(std::move(gram));
+        }
+      }
+      const std::vector<std::string_view> views(made.begin(), made.end());
+      const int64_t dims[] = {static_cast<int64_t>(views.size())};
+      out.SetTexts(g, row, dims, views);
+    }
+  }
+
+ private:
+  std::vector<int64_t> widths_;
+  std::string separator_;
 };
 
 // ---- strings and integers to numbers ----
@@ -642,6 +680,18 @@ TransformPtr MakeSplitWords(FieldReader& reader) {
   return std::make_shared<SplitWords>(std::move(keys), std::move(separator));
 }
 
+TransformPtr MakeNgrams(FieldReader& reader) {
+  FieldKeys keys = ReadFieldKeys(reader);
+  std::vector<int64_t> widths;
+  std::string separator = " ";
+  reader.Required("widths", widths);
+  reader("separator", separator);
+  const bool right = !widths.empty() && std::all_of(widths.begin(), widths.end(),
+                                                    [](int64_t w) { return w >= 1 && w <= 1000; });
+  CheckKey(reader, "widths", right, "one or more numbers from 1 to 1000");
+  return std::make_shared<Ngrams>(std::move(keys), std::move(widths), std::move(separator));
+}
+
 TransformPtr MakeHash(FieldReader& reader) {
   FieldKeys keys = ReadFieldKeys(reader);
   Hash::Options options;
@@ -794,6 +844,7 @@ FLATOUT_REGISTER(text_transforms) {
   });
   RegisterTransform("regex_replace", MakeRegexReplace);
   RegisterTransform("split_words", MakeSplitWords);
+  RegisterTransform("ngrams", MakeNgrams);
   RegisterTransform("tokenize", MakeTokenize);
   RegisterTransform("lookup", MakeLookup);
   RegisterTransform("hash", MakeHash);
