@@ -1,4 +1,4 @@
-// flatout data convert and write: records of any source as TFRecord files.
+// flatout data convert and write: records of any source as TFRecord or CSV files.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -31,6 +31,7 @@
 #include "flatout/base/thread_pool.h"
 #include "flatout/cli/data.h"
 #include "flatout/cli/signals.h"
+#include "flatout/data/csv_write.h"
 #include "flatout/data/example.h"
 #include "flatout/data/scan.h"
 #include "flatout/data/tfrecord.h"
@@ -55,6 +56,7 @@ struct Options {
   std::string to;
   int64_t shards = 0;
   std::string shard_size;
+  std::string format = "tfrecord";  // or csv
   bool gzip = false;
   bool overwrite = false;
   bool transforms = false;
@@ -221,27 +223,59 @@ class Staging {
 // ---- what is written ----------------------------------------------------------------------------
 
 // The table without what convert does not do (all transforms) or with those only that write does:
-// the ones before the first random one. The rest is left for the run that reads the result.
+// the ones before the first random one, as far as their result can be written so that it reads the
+// same. The rest is left for the run that reads the result.
 struct Plan {
   Config table;              // to read with
   std::vector<Config> left;  // transforms that are not applied
   std::vector<std::string> applied;
+  std::string note;  // why it is not more of them; may be empty
 };
 
-Plan MakePlan(const DataInput& input, bool transforms) {
+// Whether TFRecord features hold these fields with all their dimensions: one may differ from record
+// to record, more are lost.
+bool CanBeWritten(const std::vector<data::Field>& fields) {
+  return std::all_of(fields.begin(), fields.end(), [](const data::Field& field) {
+    return std::count(field.shape.dims.begin(), field.shape.dims.end(), data::kAny) <= 1;
+  });
+}
+
+Plan MakePlan(const DataInput& input, const std::string& split, bool transforms) {
   Plan plan;
   plan.table = WithoutKeys(input.table(), {"cache", "transforms"});
-  std::vector<Config> done;
-  for (const Config& table : input.pipeline.transforms) {
-    const bool random = data::MakeTransform(table)->random();
-    if (transforms && plan.left.empty() && !random) {
-      done.push_back(table);
-      plan.applied.push_back(table.Find("op")->AsString());
-    } else {
-      plan.left.push_back(table);
+  const std::vector<Config>& all = input.pipeline.transforms;
+  size_t applied = 0;
+  if (transforms && !all.empty()) {
+    std::vector<std::pair<std::string, std::vector<data::Field>>> fields;
+    for (const auto& [name, source] : OpenNamedSplits(input, split, /*transforms=*/false)) {
+      fields.emplace_back(name, source->fields());
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+      const data::TransformPtr transform = data::MakeTransform(all[i]);
+      if (transform->random()) break;
+      bool writable = true;
+      for (auto& [name, of] : fields) {
+        if (data::IsForSplit(all[i], *transform, name)) of = transform->Fields(of);
+        writable = writable && CanBeWritten(of);
+      }
+      if (writable) {
+        applied = i + 1;
+        plan.note.clear();
+      } else if (plan.note.empty()) {
+        plan.note = fmt::format(
+            "{} gives {}, whose size is another for each record; with a resize after it, before "
+            "the "
+            "first random transform, it could be written",
+            transform->name(), data::DescribeFields(fields.front().second));
+      }
     }
   }
-  if (!done.empty()) plan.table.Set("transforms", Config::Array(std::move(done)));
+  for (size_t i = 0; i < applied; ++i) plan.applied.push_back(all[i].Find("op")->AsString());
+  if (applied > 0) {
+    plan.table.Set("transforms",
+                   Config::Array({all.begin(), all.begin() + static_cast<int64_t>(applied)}));
+  }
+  plan.left.assign(all.begin() + static_cast<int64_t>(applied), all.end());
   return plan;
 }
 
@@ -273,8 +307,8 @@ struct Chunk {
 // Reads and serializes records of one source. Each thread's context goes from task to task.
 class Serializer {
  public:
-  Serializer(data::SourcePtr source, data::BadRecords* bad)
-      : source_(std::move(source)), bad_(bad) {}
+  Serializer(data::SourcePtr source, Format format, data::BadRecords* bad)
+      : source_(std::move(source)), format_(format), bad_(bad) {}
 
   Chunk Make(int64_t begin, int64_t end) {
     std::unique_ptr<Worker> worker = Take();
@@ -290,7 +324,7 @@ class Serializer {
         ++chunk.left_out;
         continue;
       }
-      data::SerializeExample(block, row, worker->record);
+      Serialize(format_, block, row, worker->record);
       chunk.bytes += worker->record;
       chunk.ends.push_back(chunk.bytes.size());
     }
@@ -319,13 +353,14 @@ class Serializer {
   }
 
   const data::SourcePtr source_;
+  const Format format_;
   data::BadRecords* const bad_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Worker>> free_;
 };
 
 // Mean bytes of a record in the file, from a few spread over the source.
-double BytesPerRecord(const data::SourcePtr& source) {
+double BytesPerRecord(const data::SourcePtr& source, Format format) {
   const int64_t size = source->size();
   const int64_t wanted = std::min(size, kSampled);
   std::vector<int64_t> records;
@@ -342,8 +377,8 @@ double BytesPerRecord(const data::SourcePtr& source) {
     int64_t own = 0, good = 0;
     for (size_t i = 0; i < numbers.size(); ++i) {
       if (block.bad(static_cast<int64_t>(i))) continue;
-      data::SerializeExample(block, static_cast<int64_t>(i), record);
-      own += static_cast<int64_t>(record.size()) + data::kTfRecordHeader + data::kTfRecordFooter;
+      Serialize(format, block, static_cast<int64_t>(i), record);
+      own += static_cast<int64_t>(record.size()) + FrameBytes(format);
       ++good;
     }
     std::lock_guard lock(mutex);
@@ -371,10 +406,9 @@ void MakeShards(SplitPlan& split, int64_t count) {
 class Stopped {};  // thrown when a signal asks to stop
 
 // Writes one shard: chunks are made on the pool, some ahead, and written here in order.
-void WriteShard(const Shard& shard, const std::string& path, Serializer& serializer,
-                int64_t chunk_records, int ahead, data::TfRecordPacking packing, ThreadPool& pool,
-                Totals& totals, const std::function<void()>& progress) {
-  data::TfRecordWriter writer(path, packing);
+void WriteShard(const Shard& shard, ShardFile& file, Serializer& serializer, int64_t chunk_records,
+                int ahead, int64_t frame_bytes, ThreadPool& pool, Totals& totals,
+                const std::function<void()>& progress) {
   std::deque<std::future<Chunk>> waiting;
   int64_t next = shard.begin;
   const auto submit = [&] {
@@ -395,17 +429,16 @@ void WriteShard(const Shard& shard, const std::string& path, Serializer& seriali
       const Chunk chunk = oldest.get();
       size_t begin = 0;
       for (const size_t end : chunk.ends) {
-        writer.Write(std::string_view(chunk.bytes).substr(begin, end - begin));
+        file.Write(std::string_view(chunk.bytes).substr(begin, end - begin));
         begin = end;
       }
       totals.records += static_cast<int64_t>(chunk.ends.size());
       totals.done += static_cast<int64_t>(chunk.ends.size()) + chunk.left_out;
-      totals.bytes +=
-          static_cast<int64_t>(chunk.bytes.size()) +
-          static_cast<int64_t>(chunk.ends.size()) * (data::kTfRecordHeader + data::kTfRecordFooter);
+      totals.bytes += static_cast<int64_t>(chunk.bytes.size()) +
+                      static_cast<int64_t>(chunk.ends.size()) * frame_bytes;
       progress();
     }
-    writer.Close();
+    file.Close();
   } catch (...) {
     drain();
     throw;
@@ -413,15 +446,21 @@ void WriteShard(const Shard& shard, const std::string& path, Serializer& seriali
 }
 
 // The table [data] that reads what was written.
-Config ResultTable(const Destination& destination, const std::vector<SplitPlan>& splits,
-                   const std::vector<Config>& left) {
-  Config table = Config::Table({{"source", Config(std::string("tfrecord"))}});
+Config ResultTable(Format format, const Destination& destination,
+                   const std::vector<SplitPlan>& splits, const std::vector<Config>& left) {
+  const bool csv = format == Format::kCsv;
+  Config table = Config::Table({{"source", Config(std::string(csv ? "csv" : "tfrecord"))}});
   for (const SplitPlan& split : splits) {
     const std::string key = split.name == "train" ? "files" : split.name + "_files";
     const std::string pattern = (fs::path(destination.folder) / split.pattern).string();
     table.Set(key, Config::Array({Config(pattern)}));
   }
-  table.Set("features", data::FeatureSpecsFor(splits.front().source->fields()));
+  const std::vector<data::Field>& fields = splits.front().source->fields();
+  if (csv) {
+    table.Set("columns", data::CsvColumnsFor(fields));
+  } else {
+    table.Set("features", data::FeatureSpecsFor(fields));
+  }
   if (!left.empty()) table.Set("transforms", Config::Array(left));
   return table;
 }
@@ -439,16 +478,22 @@ int Convert(const Options& options) {
   if (!shard_bytes || *shard_bytes <= 0) {
     throw Invalid("--shard-size {}: expected a size such as 100MiB", options.shard_size);
   }
+  const Format format = options.format == "csv" ? Format::kCsv : Format::kTfRecord;
+  if (format == Format::kCsv && options.gzip) {
+    throw Invalid(
+        "--gzip is for TFRecord files; pack CSV files yourself (they are read packed too)");
+  }
   const Destination destination = ParseDestination(options.to);
   const DataInput input = FindDataInput(options.data);
   CheckNotRead(input.table(), fs::weakly_canonical(destination.folder));
   Staging staging(destination.folder, options.overwrite);
-  const Plan plan = MakePlan(input, options.transforms);
+  const Plan plan = MakePlan(input, options.split, options.transforms);
   DataInput planned = input;
   planned.tree.Set("data", plan.table);
   std::vector<SplitPlan> splits;
   for (auto& [name, source] : OpenNamedSplits(planned, options.split, /*transforms=*/true)) {
-    const std::string ending = options.gzip ? ".tfrecord.gz" : ".tfrecord";
+    const std::string ending = "." + options.format + (options.gzip ? ".gz" : "");
+    if (format == Format::kCsv) data::CsvHeader(source->fields());  // refuses what it cannot hold
     splits.push_back({name,
                       source,
                       destination.pattern.empty() ? name + "-*" + ending : destination.pattern,
@@ -463,7 +508,7 @@ int Convert(const Options& options) {
   int64_t total = 0;
   std::vector<int64_t> chunk_records;
   for (SplitPlan& split : splits) {
-    const double each = std::max(1.0, BytesPerRecord(split.source));
+    const double each = std::max(1.0, BytesPerRecord(split.source, format));
     const auto size = static_cast<double>(split.source->size());
     int64_t shards = options.shards;
     if (shards == 0) {
@@ -498,7 +543,7 @@ int Convert(const Options& options) {
     }
     std::vector<std::unique_ptr<Serializer>> serializers;
     for (const SplitPlan& split : splits) {
-      serializers.push_back(std::make_unique<Serializer>(split.source, &bad));
+      serializers.push_back(std::make_unique<Serializer>(split.source, format, &bad));
     }
     const auto writers = std::min<int64_t>(cores, static_cast<int64_t>(tasks.size()));
     ThreadPool makers(cores, "convert");
@@ -507,10 +552,15 @@ int Convert(const Options& options) {
     const auto write = [&](int64_t i) {
       const Task& task = tasks[static_cast<size_t>(i)];
       const Shard& shard = splits[task.split].shards[task.shard];
-      WriteShard(shard, staging.File(shard.name), *serializers[task.split],
-                 chunk_records[task.split], ahead,
-                 options.gzip ? data::TfRecordPacking::kGzip : data::TfRecordPacking::kNone, makers,
-                 totals, progress);
+      std::unique_ptr<ShardFile> file;
+      if (format == Format::kCsv) {
+        file = std::make_unique<CsvShard>(staging.File(shard.name),
+                                          splits[task.split].source->fields());
+      } else {
+        file = std::make_unique<TfRecordShard>(staging.File(shard.name), options.gzip);
+      }
+      WriteShard(shard, *file, *serializers[task.split], chunk_records[task.split], ahead,
+                 FrameBytes(format), makers, totals, progress);
     };
     try {
       if (writers == 1) {
@@ -527,7 +577,7 @@ int Convert(const Options& options) {
   }
   if (totals.records == 0)
     throw BadData("{}: all records are bad; nothing was written", input.origin);
-  const Config table = ResultTable(destination, splits, plan.left);
+  const Config table = ResultTable(format, destination, splits, plan.left);
   std::string snippet = fmt::format(
       "{}{} from {}.\n# Copy this table into a run file. Paths are relative to the folder that "
       "flatout runs in.\n",
@@ -564,6 +614,7 @@ int Convert(const Options& options) {
     json["bytes"] = on_disk;
     json["seconds"] = seconds;
     json["applied"] = plan.applied;
+    if (!plan.note.empty()) json["note"] = plan.note;
     for (const SplitPlan& split : splits) {
       json["splits"][split.name] = {{"records", split.source->size()},
                                     {"files", split.shards.size()},
@@ -587,8 +638,8 @@ int Convert(const Options& options) {
     std::printf("applied: %s\n", fmt::format("{}", fmt::join(plan.applied, ", ")).c_str());
   }
   if (options.transforms && !plan.left.empty()) {
-    std::printf("left for the run, from the first random transform on: %zu of %zu transforms\n",
-                plan.left.size(), input.pipeline.transforms.size());
+    std::printf("left for the run: %zu of %zu transforms%s%s\n", plan.left.size(),
+                input.pipeline.transforms.size(), plan.note.empty() ? "" : "; ", plan.note.c_str());
   }
   if (bad.count() > 0) {
     std::printf("%s bad records were left out (data.max_bad_records = %lld)\n",
@@ -613,6 +664,11 @@ void AddOne(CLI::App& app, Run* run, const std::string& name, const std::string&
   command->add_option("--shards", options->shards, "Files per split");
   command->add_option("--shard-size", options->shard_size,
                       "About that much in a file, before packing (default: 100MiB)");
+  command
+      ->add_option("--format", options->format,
+                   "tfrecord, or csv for records of numbers and single texts")
+      ->check(CLI::IsMember({"tfrecord", "csv"}))
+      ->capture_default_str();
   command->add_flag("--gzip", options->gzip, "Pack the files; saves disk, costs time at each read");
   command->add_flag("--overwrite", options->overwrite,
                     "Replace what an earlier convert or write left in that folder");
@@ -638,9 +694,10 @@ void AddOne(CLI::App& app, Run* run, const std::string& name, const std::string&
 }  // namespace
 
 void AddDataConvert(CLI::App& app, Run* run) {
-  AddOne(app, run, "convert", "Write records of any source as TFRecord files",
+  AddOne(app, run, "convert", "Write records of any source as TFRecord or CSV files",
          "  flatout data convert run.toml --to shards --shard-size 100MiB\n"
          "  flatout data convert 'logs/*.csv' --to shards --shards 8 --gzip\n"
+         "  flatout data convert run.toml --to tables --format csv\n"
          "  flatout data convert run.toml --split train --to 'shards/train-*.tfrecord'",
          /*transforms=*/false);
   AddOne(app, run, "write",
