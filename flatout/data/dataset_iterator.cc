@@ -241,6 +241,7 @@ struct Iterator::State {
     stream.parallel = ahead;
     stream.deterministic = options.deterministic || !ahead;
     stream.workers = options.workers;
+    stream.totals = totals;
     if (!source->indexed()) {
       // Half for the elements, half for the stages that they come from.
       budget = std::max<int64_t>(budget / 2, 1);
@@ -275,6 +276,7 @@ struct Iterator::State {
   const Dataset dataset;
   const SourcePtr source;
   BadRecords bad;
+  const std::shared_ptr<verbs::StageTotals> totals = std::make_shared<verbs::StageTotals>();
   ReadContext context;  // without an engine
   IteratorState at;     // of the next element; `stream` as of the last Restore
   std::shared_ptr<Chunks> chunks;
@@ -362,7 +364,10 @@ void Iterator::Restore(const IteratorState& state) {
 }
 
 EngineStats Iterator::stats() const {
-  return state_->engine ? state_->engine->stats() : EngineStats();
+  if (!state_->engine) return {};
+  EngineStats stats = state_->engine->stats();
+  state_->totals->AddTo(stats);
+  return stats;
 }
 
 int64_t Iterator::bad_records() const { return state_->bad.count(); }

@@ -572,17 +572,26 @@ class FileCacheNode : public CacheNode {
         claimed_(size_),
         filled_(size_) {
     file_ = OpenCacheFile(path_, fingerprint_, size_);
+    complete_ = file_.get();
   }
 
  protected:
   bool Load(int64_t record, Block& out, int64_t row) const override {
-    const auto [file, writer] = Now();
-    if (file) return file->Load(record, out, row);
-    if (!writer || !filled_.Get(record)) return false;
+    if (const CacheFile* file = complete_.load(std::memory_order_acquire)) {
+      return file->Load(record, out, row);
+    }
+    if (!filled_.Get(record)) return false;
+    std::shared_ptr<CacheWriter> writer;
+    {
+      std::lock_guard lock(mutex_);
+      writer = writer_;
+    }
+    if (!writer) return file_->Load(record, out, row);  // complete since a moment ago
     const Entry& entry = entries_[static_cast<size_t>(record)];
     return entry.offset != 0 && writer->Load(entry, out, row);
   }
   void Keep(int64_t record, const Block& block, int64_t row) const override {
+    if (complete_.load(std::memory_order_acquire) != nullptr) return;
     std::shared_ptr<CacheWriter> writer;
     {
       std::lock_guard lock(mutex_);
@@ -601,18 +610,15 @@ class FileCacheNode : public CacheNode {
     std::lock_guard lock(mutex_);
     file_ = std::move(file);
     writer_.reset();
+    complete_.store(file_.get(), std::memory_order_release);
   }
 
  private:
-  std::pair<std::shared_ptr<const CacheFile>, std::shared_ptr<CacheWriter>> Now() const {
-    std::lock_guard lock(mutex_);
-    return {file_, writer_};
-  }
-
   const std::string path_, fingerprint_;
   mutable Bits claimed_, filled_;
   mutable std::mutex mutex_;
-  mutable std::shared_ptr<const CacheFile> file_;
+  mutable std::shared_ptr<const CacheFile> file_;             // set once, kept until the end
+  mutable std::atomic<const CacheFile*> complete_ = nullptr;  // file_, to be asked without a lock
   mutable std::shared_ptr<CacheWriter> writer_;
   mutable std::vector<Entry> entries_;
   mutable std::atomic<int64_t> count_ = 0;

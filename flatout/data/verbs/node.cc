@@ -47,6 +47,32 @@ Stream::Stream(std::vector<SourcePtr> inputs, std::vector<Field> fields, std::st
     : Node(std::move(inputs), kUnknown, std::move(fields), std::move(description)),
       opener_(std::move(opener)) {}
 
+void StageTotals::Add(const EngineStats& before, const EngineStats& now) {
+  std::lock_guard lock(mutex_);
+  busy_ += now.busy - before.busy;
+  cpu_ += now.cpu - before.cpu;
+  for (const auto& [name, time] : now.stages) {
+    const auto old = before.stages.find(name);
+    const StageTime none, &from = old == before.stages.end() ? none : old->second;
+    StageTime& sum = stages_[name];
+    sum.seconds += time.seconds - from.seconds;
+    sum.records += time.records - from.records;
+    sum.bytes += time.bytes - from.bytes;
+  }
+}
+
+void StageTotals::AddTo(EngineStats& stats) const {
+  std::lock_guard lock(mutex_);
+  stats.busy += busy_;
+  stats.cpu += cpu_;
+  for (const auto& [name, time] : stages_) {
+    StageTime& sum = stats.stages[name];
+    sum.seconds += time.seconds;
+    sum.records += time.records;
+    sum.bytes += time.bytes;
+  }
+}
+
 // ---- blocks ----
 
 bool AllFixed(const std::vector<Field>& fields) {

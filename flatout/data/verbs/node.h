@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,12 +22,27 @@
 
 namespace flatout::data::verbs {
 
+// Where the time of the parallel stages went. Thread-safe.
+class StageTotals {
+ public:
+  // What `now` has more than `before`, of one engine.
+  void Add(const EngineStats& before, const EngineStats& now);
+  // Adds all of it to an engine's own.
+  void AddTo(EngineStats& stats) const;
+
+ private:
+  mutable std::mutex mutex_;
+  double busy_ = 0, cpu_ = 0;
+  std::map<std::string, StageTime> stages_;
+};
+
 // How a stream is read: DatasetOptions, as its cursors need it.
 struct StreamOptions {
   bool parallel = true;  // ahead, on threads; false: on demand, by the caller's thread
   bool deterministic = true;
-  int workers = 0;    // of each parallel stage; 0: tuned
-  int64_t bytes = 0;  // that may wait at each parallel stage; 0: DefaultBudget()
+  int workers = 0;                      // of each parallel stage; 0: tuned
+  int64_t bytes = 0;                    // that may wait at each parallel stage; 0: DefaultBudget()
+  std::shared_ptr<StageTotals> totals;  // to be added to, where given
 };
 
 class Node : public Source {

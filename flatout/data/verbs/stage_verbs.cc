@@ -287,6 +287,7 @@ class StageCursor : public Cursor {
       : reader_(std::move(reader)), options_(options) {
     if (options_.deterministic) reader_->Save(at_);
   }
+  ~StageCursor() override { AddTotals(); }
 
   int64_t Next(ReadContext& context, int64_t want, Block& out) override {
     while (true) {
@@ -334,6 +335,8 @@ class StageCursor : public Cursor {
     state.insert(state.end(), at.begin(), at.end());
   }
   void Restore(std::span<const int64_t>& state) override {
+    AddTotals();
+    counted_ = EngineStats();
     engine_.reset();
     unordered_.reset();
     chunk_.reset();
@@ -440,6 +443,7 @@ class StageCursor : public Cursor {
                         .bad = context.bad_records(),
                         .name = "stage"});
     }
+    AddTotals();
     if (!unordered_) {
       const std::shared_ptr<Job> job = engine_->Next();
       return job ? static_cast<ChunkJob&>(*job).chunk : nullptr;
@@ -467,8 +471,17 @@ class StageCursor : public Cursor {
     return chunk;
   }
 
+  // What the engine has spent since the last call.
+  void AddTotals() {
+    if (!engine_ || !options_.totals) return;
+    EngineStats now = engine_->stats();
+    options_.totals->Add(counted_, now);
+    counted_ = std::move(now);
+  }
+
   std::unique_ptr<StageReader> reader_;
   const StreamOptions options_;
+  EngineStats counted_;
   std::vector<int64_t> at_;  // the reader's state where no chunk is held
   int64_t skip_ = 0;         // rows to pass over after Restore
   std::shared_ptr<StageReader::Chunk> chunk_;
