@@ -48,12 +48,6 @@ class ByteFile {
                                           std::vector<std::byte>& scratch) const = 0;
   // The same into the caller's memory: out.size() bytes from `offset` on.
   virtual void ReadInto(int64_t offset, std::span<std::byte> out) const = 0;
-  // The same for content whose checksum the caller verifies afterwards, which allows a quicker way
-  // for small reads here and there: of a file that has become shorter zeros may be read instead of
-  // an error.
-  virtual void ReadUnverified(int64_t offset, std::span<std::byte> out) const {
-    ReadInto(offset, out);
-  }
   // Whether Read gives views that live as long as the file.
   virtual bool resident() const = 0;
 

@@ -149,7 +149,7 @@ class TfRecords : public Source {
         content = file.file().Read(begin, bytes, none);
       } else {
         const std::span<std::byte> room(memory.Allocate(bytes), static_cast<size_t>(bytes));
-        file.file().ReadUnverified(begin, room);
+        file.file().ReadInto(begin, room);
         content = room;
       }
     } catch (DataError& error) {
