@@ -71,8 +71,8 @@ inline constexpr double kExactPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e
                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-// Appends the digits at p to `value` (modulo 2^64) and returns where they end.
-inline const char* ScanDigits(const char* p, const char* end, uint64_t& value) {
+// Appends the digits at p to `value` (modulo 2^64); returns where they end.
+inline const char* AppendDigits(const char* p, const char* end, uint64_t& value) {
   while (end - p >= 8) {
     const uint64_t word = Load8(p);
     const int n = CountDigits(word);
@@ -85,6 +85,16 @@ inline const char* ScanDigits(const char* p, const char* end, uint64_t& value) {
     value = value * 10 + static_cast<unsigned char>(*p - '0');
   }
   return p;
+}
+// The digits at p as a value.
+inline const char* ScanDigits(const char* p, const char* end, uint64_t& value) {
+  value = 0;
+  if (end - p < 8) return AppendDigits(p, end, value);
+  const uint64_t word = Load8(p);
+  const int n = CountDigits(word);
+  if (n == 0) return p;
+  value = DigitsValue(word, n);
+  return n < 8 ? p + n : AppendDigits(p + n, end, value);
 }
 
 // A decimal number: digits * 10^exponent. At most 18 digits, so that they fit.
@@ -102,7 +112,7 @@ inline const char* ScanDecimal(const char* p, const char* end, Decimal& d) {
   std::ptrdiff_t count = p - begin;
   if (p != end && *p == '.') {
     const char* point = p + 1;
-    p = ScanDigits(point, end, d.digits);
+    p = AppendDigits(point, end, d.digits);
     d.exponent = static_cast<int>(point - p);
     count += p - point;
   }
