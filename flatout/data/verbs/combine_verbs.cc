@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "flatout/base/error.h"
@@ -586,24 +587,23 @@ class SampleNode : public Mixed {
   struct Table {
     int64_t block = -1;
     std::vector<uint32_t> draws;
-    std::vector<int64_t> ranks;  // how many of the same input stand before it in the block
+    std::vector<uint16_t> ranks;  // how many of the same input stand before it in the block
   };
 
   std::shared_ptr<const Table> GetTable(int64_t block) const {
     {
       std::lock_guard lock(mutex_);
-      for (const auto& table : recent_) {
-        if (table->block == block) return table;
-      }
+      const auto found = tables_.find(block);
+      if (found != tables_.end()) return found->second;
     }
     auto table = std::make_shared<Table>();
     table->block = block;
     table->draws = draws_.Block(block);
-    std::vector<int64_t> seen(inputs_.size(), 0);
+    std::vector<uint16_t> seen(inputs_.size(), 0);
     for (uint32_t d : table->draws) table->ranks.push_back(seen[d]++);
     std::lock_guard lock(mutex_);
-    if (recent_.size() == kRecent) recent_.pop_front();
-    recent_.push_back(table);
+    if (tables_.size() >= kMostTables) tables_.clear();
+    tables_.emplace(block, table);
     return table;
   }
   int64_t LiveBefore(const Segment& segment, int64_t block) const {
@@ -654,12 +654,13 @@ class SampleNode : public Mixed {
     throw Internal("draw {} of input {} is not in block {}", rank, d, low);
   }
 
-  static constexpr size_t kRecent = 16;
+  static constexpr size_t kMostTables = 4096;
   uint64_t seed_;
   Draws draws_;
   std::vector<Segment> segments_;
   mutable std::mutex mutex_;
-  mutable std::deque<std::shared_ptr<const Table>> recent_;
+  // Of a million records; a shuffle behind the mix asks for them again and again.
+  mutable std::unordered_map<int64_t, std::shared_ptr<const Table>> tables_;
 };
 
 class SampleCursor : public Cursor {

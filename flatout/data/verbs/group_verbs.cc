@@ -447,11 +447,21 @@ class GroupCursor : public Cursor {
       : feed_(OpenCursor(stream.input(), epoch, options), options, /*history=*/true),
         assembler_(std::move(assembler)),
         grouping_(grouping),
-        rows_(assembler_->in()) {}
+        rows_(assembler_->in()),
+        straight_(assembler_->direct() && AllFixed(assembler_->fields()) && grouping.stride == 1 &&
+                  grouping.shift == grouping.size) {}
 
   int64_t Next(ReadContext& context, int64_t want, Block& out) override {
     out.Reset(assembler_->fields(), want);
     int64_t made = 0;
+    if (straight_) {
+      while (made < want && Fill(context, out, made)) {
+        ++made;
+        begin_ += grouping_.shift;
+        feed_.Forget(begin_);
+      }
+      return CutRows(out, made);
+    }
     while (made < want && Collect(context)) {
       const auto count = static_cast<int64_t>(held_.size());
       const int64_t total = grouping_.fill ? grouping_.size : count;
@@ -481,6 +491,24 @@ class GroupCursor : public Cursor {
   }
 
  private:
+  // Makes row `row` of `out` the next group, whose records are fixed and follow each other: they
+  // are copied to where they belong. False when there is none.
+  bool Fill(ReadContext& context, Block& out, int64_t row) {
+    if (!feed_.Fill(context, grouping_.size)) return false;
+    assembler_->Place(out, row, grouping_.size, memory_);
+    Block& part = context.Scratch(assembler_.get(), 0, assembler_->in(), 0);
+    part.Borrow(assembler_->in(), grouping_.size, memory_);
+    int64_t count = 0;
+    do {
+      const int64_t rows = std::min(feed_.rows(), grouping_.size - count);
+      CopyRows(part, count, feed_.block(), feed_.row(), rows, /*deep=*/true);
+      feed_.Take(rows);
+      count += rows;
+    } while (count < grouping_.size && feed_.Fill(context, grouping_.size - count));
+    if (grouping_.drop_remainder && count < grouping_.size) return false;
+    assembler_->FinishDirect(out, row, grouping_.size, count, part, 0);
+    return true;
+  }
   // Makes held_ the rows of the group that begins at begin_; false when there is none.
   bool Collect(ReadContext& context) {
     held_.clear();
@@ -523,6 +551,8 @@ class GroupCursor : public Cursor {
   AssemblerPtr assembler_;
   const Grouping grouping_;
   RowStore rows_;
+  const bool straight_;
+  std::vector<std::byte*> memory_;
   int64_t first_ = 0;          // record of the input that row 0 of rows_ is
   int64_t begin_ = 0;          // first record of the next group
   std::vector<int64_t> held_;  // its rows in rows_
