@@ -32,6 +32,14 @@ std::string ReadFile(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::string FromHex(const std::string& digits) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
 struct Outcome {
   int exit_code = -1;  // -signal when a signal ended it
   std::string out, err;
@@ -214,8 +222,12 @@ TEST_F(DataCommand, FilesAreToldByContent) {
   EXPECT_EQ(Good({"inspect", "images", "labels", "--json"}).Json()["source"], "idx");
   Write("empty", "");
   EXPECT_THAT(Error(3, {"inspect", "empty"}), HasSubstr("empty: the file is empty"));
-  Write("odd.parquet", "PAR1 and so on");
-  EXPECT_THAT(Error(3, {"inspect", "odd.parquet"}), HasSubstr("Parquet"));
+  Write("objects", "{\"a\": 1}\n{\"a\": 2}\n");
+  EXPECT_EQ(Good({"inspect", "objects", "--json"}).Json()["source"], "jsonl");
+  Write("prose", "call me\nIshmael\n");
+  EXPECT_EQ(Good({"inspect", "prose", "--json"}).Json()["source"], "lines");
+  Write("odd.csv", "\x89HDF and so on");
+  EXPECT_THAT(Error(3, {"inspect", "odd.csv"}), HasSubstr("HDF5"));
   Write("noise", std::string("\1\2\3\4\5\6\7\0\1\2\3\4", 12));
   EXPECT_THAT(Error(3, {"inspect", "noise"}), HasSubstr("none of the known kinds"));
   EXPECT_THAT(Error(2, {"inspect", "table.bin", "images"}), HasSubstr("different kinds"));
@@ -440,6 +452,33 @@ TEST_F(DataCommand, WriteAppliesTransformsUpToChance) {
   EXPECT_EQ(Good({"convert", "run.toml", "--to", "same", "--apply-transforms", "--json"})
                 .Json()["applied"],
             nlohmann::json({"cast", "drop"}));
+}
+
+TEST_F(DataCommand, WriteLeavesWhatWouldNotReadTheSame) {
+  // A PNG file of one white pixel.
+  const std::string png = FromHex(
+      "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c494441"
+      "54789c63f8ffff3f0005fe02fe0def46b80000000049454e44ae426082");
+  Write("photos/a/1.png", png);
+  Write("photos/b/2.png", png);
+  const std::string keys =
+      "[data]\nsource = \"image_folder\"\npath = \"photos\"\n"
+      "[[data.transforms]]\nop = \"decode_image\"\nfield = \"image\"\n";
+  Write("sizes.toml", keys);
+  EXPECT_THAT(Good({"write", "sizes.toml", "--to", "sizes"}).out,
+              AllOf(HasSubstr("left for the run: 1 of 1"), HasSubstr("image u8[?,?,3]")));
+  Write("one.toml", keys +
+                        "[[data.transforms]]\nop = \"resize\"\nfield = \"image\"\n"
+                        "size = [4, 6]\n[[data.transforms]]\nop = \"random_flip\"\n"
+                        "field = \"image\"\n");
+  EXPECT_THAT(Good({"write", "one.toml", "--to", "one"}).out,
+              AllOf(HasSubstr("applied: decode_image, resize"), HasSubstr("1 of 3 transforms\n")));
+  const json written = Good({"inspect", "one", "--json"}).Json();
+  EXPECT_EQ(written["fields"][0]["shape"], json({4, 6, 3}));
+  EXPECT_EQ(written["sample"]["fields"]["image"]["min"], 255);
+  EXPECT_THAT(ReadFile(Path("one/data.toml")), HasSubstr("random_flip"));
+  Good({"verify", "one"});
+  Good({"verify", "sizes"});
 }
 
 // ---- bench --------------------------------------------------------------------------------------

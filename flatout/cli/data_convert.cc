@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "flatout/base/cgroup.h"
 #include "flatout/base/clock.h"
@@ -278,6 +279,74 @@ Plan MakePlan(const DataInput& input, const std::string& split, bool transforms)
   plan.left.assign(all.begin() + static_cast<int64_t>(applied), all.end());
   return plan;
 }
+
+enum class Format { kTfRecord, kCsv };
+
+// One record as it stands in a file, without its frame.
+void Serialize(Format format, const data::Block& block, int64_t row, std::string& out) {
+  if (format == Format::kTfRecord) {
+    data::SerializeExample(block, row, out);
+    return;
+  }
+  out.clear();
+  data::AppendCsvRow(block, row, out);
+}
+
+// Bytes of a file around each record.
+int64_t FrameBytes(Format format) {
+  return format == Format::kTfRecord ? data::kTfRecordHeader + data::kTfRecordFooter : 0;
+}
+
+// A file that is being written, in the staging folder.
+class ShardFile {
+ public:
+  virtual ~ShardFile() = default;
+  virtual void Write(std::string_view record) = 0;
+  // Ends and syncs the file.
+  virtual void Close() = 0;
+};
+
+class TfRecordShard : public ShardFile {
+ public:
+  TfRecordShard(std::string path, bool gzip)
+      : writer_(std::move(path),
+                gzip ? data::TfRecordPacking::kGzip : data::TfRecordPacking::kNone) {}
+  void Write(std::string_view record) override { writer_.Write(record); }
+  void Close() override { writer_.Close(); }
+
+ private:
+  data::TfRecordWriter writer_;
+};
+
+class CsvShard : public ShardFile {
+ public:
+  CsvShard(std::string path, const std::vector<data::Field>& fields)
+      : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wbe")) {
+    if (file_ == nullptr) Fail();
+    Write(data::CsvHeader(fields));
+  }
+  ~CsvShard() override {
+    if (file_ != nullptr) std::fclose(file_);
+  }
+  CsvShard(const CsvShard&) = delete;
+  CsvShard& operator=(const CsvShard&) = delete;
+
+  void Write(std::string_view record) override {
+    if (std::fwrite(record.data(), 1, record.size(), file_) != record.size()) Fail();
+  }
+  void Close() override {
+    if (std::fflush(file_) != 0 || fsync(fileno(file_)) != 0) Fail();
+    if (std::fclose(std::exchange(file_, nullptr)) != 0) Fail();
+  }
+
+ private:
+  [[noreturn]] void Fail() const {
+    throw UserError(Code::kInvalidArgument, SystemMessage("write", path_, errno));
+  }
+
+  const std::string path_;
+  std::FILE* file_;
+};
 
 struct Shard {
   int64_t begin = 0, end = 0;  // records

@@ -80,6 +80,7 @@ enum class Kind {
   kSafetensors,
   kTar,
   kImage,
+  kParquet,
   kJsonLines,
   kCsv,
   kLines,
@@ -123,6 +124,7 @@ Kind KindOf(const std::string& path, std::string_view head) {
     return Kind::kTfRecord;
   }
   if (begins("\x93NUMPY")) return Kind::kNpy;
+  if (begins("PAR1")) return Kind::kParquet;
   if (begins("PK\x03\x04")) return Kind::kNpz;
   if (begins("\xff\xd8\xff") || begins("\x89PNG") || begins("GIF8") ||
       (begins("RIFF") && head.substr(8, 4) == "WEBP")) {
@@ -135,7 +137,6 @@ Kind KindOf(const std::string& path, std::string_view head) {
     return Kind::kIdx;
   }
   const std::pair<std::string_view, std::string_view> foreign[] = {
-      {"PAR1", "a Parquet file; export it as CSV or JSON lines"},
       {"\x89HDF", "an HDF5 file; save its arrays as .npy, .npz or safetensors"},
       {"ARROW1", "an Arrow file; export it as CSV or JSON lines"},
       {"\x28\xb5\x2f\xfd", "packed with zstd; unpack it first (zstd -d)"},
@@ -174,6 +175,8 @@ std::string_view SourceOf(Kind kind) {
       return "webdataset";
     case Kind::kImage:
       return "image_folder";
+    case Kind::kParquet:
+      return "parquet";
     case Kind::kJsonLines:
       return "jsonl";
     case Kind::kCsv:

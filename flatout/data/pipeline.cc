@@ -60,18 +60,14 @@ std::optional<std::vector<std::string>> SplitsOf(const Config& transform) {
 struct Step {
   const Config* table;
   TransformPtr transform;
-  std::optional<std::vector<std::string>> splits;
 
-  bool IsFor(std::string_view split) const {
-    if (splits) return std::find(splits->begin(), splits->end(), split) != splits->end();
-    return split == "train" || !transform->random();
-  }
+  bool IsFor(std::string_view split) const { return IsForSplit(*table, *transform, split); }
 };
 
 std::vector<Step> MakeSteps(const PipelineOptions& options) {
   std::vector<Step> steps;
   for (const Config& table : options.transforms) {
-    steps.push_back({&table, MakeTransform(table), SplitsOf(table)});
+    steps.push_back({&table, MakeTransform(table)});
   }
   return steps;
 }
@@ -415,6 +411,13 @@ SourcePtr OpenSource(const Config& table, std::string_view split, uint64_t seed)
   if (!options.cache.empty()) dataset = Cached(dataset, table, options, split, before_tables);
   if (!after.empty()) dataset = dataset.Apply(std::move(after), seed);
   return dataset.source();
+}
+
+bool IsForSplit(const Config& transform_table, const Transform& transform, std::string_view split) {
+  if (const std::optional<std::vector<std::string>> splits = SplitsOf(transform_table)) {
+    return std::find(splits->begin(), splits->end(), split) != splits->end();
+  }
+  return split == "train" || !transform.random();
 }
 
 Splits OpenSplits(const Config& table, uint64_t seed) {

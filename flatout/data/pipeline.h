@@ -76,6 +76,10 @@ SourcePtr OpenSource(const Config& table, std::string_view split, uint64_t seed 
 // The same without filter, cache and transforms: what the files hold.
 SourcePtr OpenPlainSource(const Config& table, std::string_view split);
 
+// Whether the transform that the table describes is for that split: one of its `splits`; without
+// that key all, or for a random transform train.
+bool IsForSplit(const Config& transform_table, const Transform& transform, std::string_view split);
+
 struct Splits {
   SourcePtr train, validation, test;
 };
