@@ -231,6 +231,7 @@ Config Needed(const std::string& key) {
       {"boundaries", Config::Array({Config(1.0)})},
       {"length", Config(int64_t{4})},
       {"num_bins", Config(int64_t{4})},
+      {"widths", Config(int64_t{2})},
   };
   const auto found = values.find(key);
   return found == values.end() ? Config(1.0) : found->second;
@@ -352,6 +353,10 @@ TEST(RunFileDocument, Transforms) {
     Config table = Config::Table({{"op", Config(kind)}});
     if (kind == "rename") {
       table.Set("fields", Config::Table({{"x", Config(std::string("y"))}}));
+    }
+    if (kind == "normalize") table.Set("std", Config(1.0));  // or variance
+    if (kind == "cross") {
+      table.Set("fields", Config::Array({Config(std::string("x")), Config(std::string("y"))}));
     }
     const Names keys = KnownKeys(table, [](const Config& c) { data::MakeTransform(c); });
     for (const std::string& key : keys) EXPECT_THAT(DataDocuments(), HasSubstr("`" + key + "`"));
