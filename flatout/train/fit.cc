@@ -383,8 +383,10 @@ class Trainer::Fitting {
     fields.emplace_back("input_queue_bytes", static_cast<double>(now.bytes));
     fields.emplace_back("input_cores_busy", (now.cpu - interval_input_.cpu) / wall);
     if (busy <= 0) return;
-    for (const auto& [name, time] : now.stages) {
-      const auto before = interval_input_.stages.find(name);
+    for (const auto& [stage, time] : now.stages) {
+      const auto before = interval_input_.stages.find(stage);
+      std::string name = stage;
+      std::replace(name.begin(), name.end(), ' ', '_');
       const data::StageTime then =
           before == interval_input_.stages.end() ? data::StageTime() : before->second;
       fields.emplace_back("input_share_" + name, (time.seconds - then.seconds) / busy);
