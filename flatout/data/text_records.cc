@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -18,6 +17,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "flatout/base/cgroup.h"
 #include "flatout/base/error.h"
 
 namespace flatout::data {
@@ -325,7 +325,8 @@ class RecordFiles::Mapping {
     struct stat status;
     struct statfs system;
     if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-        status.st_size == file.size() && fstatfs(descriptor, &system) == 0 && IsLocal(system)) {
+        status.st_size == file.size() && fstatfs(descriptor, &system) == 0 && IsLocal(system) &&
+        mapped_bytes_ + file.size() <= Share()) {
       void* memory =
           mmap(nullptr, static_cast<size_t>(file.size()), PROT_READ, MAP_SHARED, descriptor, 0);
       if (memory != MAP_FAILED) {
@@ -333,6 +334,7 @@ class RecordFiles::Mapping {
         mapping->path_ = file.path();
         mapping->data_ = static_cast<const char*>(memory);
         mapping->status_ = status;
+        mapped_bytes_ += file.size();
       }
     }
     close(descriptor);
@@ -344,15 +346,12 @@ class RecordFiles::Mapping {
   ~Mapping() {
     if (data_ != nullptr) {
       munmap(const_cast<char*>(data_), static_cast<size_t>(status_.st_size));
+      mapped_bytes_ -= status_.st_size;
     }
   }
 
   const char* data() const { return data_; }
   void Check() const {
-    using Clock = std::chrono::steady_clock;
-    constexpr int64_t kOften = 20'000'000;  // ns
-    const int64_t now = Clock::now().time_since_epoch().count();
-    if (now - checked_.load(std::memory_order_relaxed) < kOften) return;
     struct stat status;
     // A file that was removed or replaced lives on in the mapping.
     if (stat(path_.c_str(), &status) == 0 && status.st_ino == status_.st_ino &&
@@ -365,10 +364,16 @@ class RecordFiles::Mapping {
           path_, status_.st_size, status.st_size,
           status.st_size == status_.st_size ? " and a later time of change" : "");
     }
-    checked_.store(now, std::memory_order_relaxed);
   }
 
  private:
+  static int64_t Share() {
+    static const int64_t share = [] {
+      const int64_t usable = ReadCgroup().memory.usable;
+      return usable > 0 ? usable / 4 : int64_t{1} << 30;
+    }();
+    return share;
+  }
   static bool IsLocal(const struct statfs& system) {
     // NFS, SMB, CIFS, SMB2, FUSE, Ceph, AFS, 9P, Coda, Lustre, GPFS.
     for (const uint32_t type :
@@ -382,11 +387,11 @@ class RecordFiles::Mapping {
   std::string path_;
   const char* data_ = nullptr;
   struct stat status_ = {};
-  mutable std::atomic<int64_t> checked_ = 0;
+  static inline std::atomic<int64_t> mapped_bytes_ = 0;
 };
 
 RecordFiles::RecordFiles(const std::vector<std::string>& paths, const RecordScan& scan,
-                         const std::string& kind)
+                         const std::string& kind, bool map)
     : scan_(scan), files_(paths.size()) {
   // One file is indexed by all threads, several are indexed by one thread each.
   const bool parallel = paths.size() == 1;
@@ -394,7 +399,7 @@ RecordFiles::RecordFiles(const std::vector<std::string>& paths, const RecordScan
     File& file = files_[i];
     file.bytes = ByteFile::Open(paths[i]);
     const ByteFile& bytes = *file.bytes;
-    file.mapping = Mapping::Open(bytes);
+    if (map) file.mapping = Mapping::Open(bytes);
     auto build = [&] {
       return IndexRecords(
           paths[i], bytes.size(),

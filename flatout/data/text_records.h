@@ -105,9 +105,10 @@ struct RecordText {
 // Records of several files, one file after the other.
 class RecordFiles {
  public:
-  // Opens and indexes them; `kind` names the format for the index cache.
+  // Opens and indexes them; `kind` names the format for the index cache. `map`: plain files of
+  // local disks may be mapped into memory.
   RecordFiles(const std::vector<std::string>& paths, const RecordScan& scan,
-              const std::string& kind);
+              const std::string& kind, bool map = true);
 
   size_t files() const { return files_.size(); }
   const std::string& path(size_t file) const { return files_[file].bytes->path(); }

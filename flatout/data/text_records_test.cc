@@ -12,6 +12,7 @@
 namespace flatout::data {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Blank = RecordScan::Blank;
@@ -196,21 +197,58 @@ TEST_F(RecordFilesTest, ReadsByNumberInAnyOrder) {
   const std::string a = scratch_.Write("a", "head\none\n\n\"t\nwo\"\nthree");
   const std::string b = scratch_.Write("b", testing::Gzip("head\r\nfour\r\n"));
   const std::string c = scratch_.Write("c", "");
+  for (const bool map : {true, false}) {
+    RecordFiles files({a, c, b}, kCsv, "test", map);
+    EXPECT_EQ(files.size(), 6);
+    EXPECT_EQ(files.Text(0, 0), "head\n");
+    files.Skip(0, 1);
+    files.Skip(1, 1);
+    files.Skip(2, 1);
+    ASSERT_EQ(files.size(), 4);
+    EXPECT_THAT(ReadAll(files, {3, 1, 0, 2, 1}),
+                ElementsAre("2/0@6:four\r\n", "0/1@10:\"t\nwo\"\n", "0/0@5:one\n\n",
+                            "0/2@17:three\n", "0/1@10:\"t\nwo\"\n"));
+  }
   RecordFiles files({a, c, b}, kCsv, "test");
-  EXPECT_EQ(files.size(), 6);
-  EXPECT_EQ(files.Text(0, 0), "head\n");
-  files.Skip(0, 1);
-  files.Skip(1, 1);
-  files.Skip(2, 1);
-  ASSERT_EQ(files.size(), 4);
-  EXPECT_THAT(ReadAll(files, {3, 1, 0, 2, 1}),
-              ElementsAre("2/0@6:four\r\n", "0/1@10:\"t\nwo\"\n", "0/0@5:one\n\n", "0/2@17:three\n",
-                          "0/1@10:\"t\nwo\"\n"));
   EXPECT_EQ(files.Where(0, 0), a + ":1:1");
   EXPECT_EQ(files.Where(0, 7), a + ":2:3");
   EXPECT_EQ(files.Where(0, 13), a + ":5:1");
   EXPECT_EQ(files.Where(0, 20), a + ":6:4");
   EXPECT_EQ(files.Where(2, 6), b + ":2:1");
+}
+
+// Mapped or read by system calls, near or far apart, in any order: the same texts.
+TEST_F(RecordFilesTest, MappedAndReadAlike) {
+  std::mt19937_64 random(12);
+  std::vector<std::string> paths;
+  for (int i = 0; i < 3; ++i) {
+    std::string text;
+    for (int k = 0; k < 3000; ++k) text += std::string(1 + random() % 2000, 'x') + "\n";
+    paths.push_back(scratch_.Write(std::to_string(i), text));
+  }
+  RecordFiles mapped(paths, kCsv, "test"), read(paths, kCsv, "test", false);
+  ASSERT_EQ(mapped.size(), 9000);
+  for (int round = 0; round < 30; ++round) {
+    std::vector<int64_t> records(1 + random() % 1000);
+    const auto first = static_cast<int64_t>(random() % 8000);
+    for (size_t i = 0; i < records.size(); ++i) {
+      records[i] =
+          round % 2 == 0 ? first + static_cast<int64_t>(i) : static_cast<int64_t>(random() % 9000);
+    }
+    ASSERT_EQ(ReadAll(mapped, records), ReadAll(read, records));
+  }
+}
+
+// A file that somebody writes to is an error, not the end of the process.
+TEST_F(RecordFilesTest, ChangedFilesAreNoticed) {
+  for (const bool map : {true, false}) {
+    const std::string path = scratch_.Write("a", std::string(100000, 'x') + "\ny\n");
+    RecordFiles files({path}, kCsv, "test", map);
+    EXPECT_EQ(ReadAll(files, {1}).size(), 1u);
+    scratch_.Write("a", "x\ny\n");
+    EXPECT_THAT(testing::MessageOf<DataError>([&] { ReadAll(files, {1}); }),
+                AllOf(HasSubstr(path), HasSubstr("while it was in use")));
+  }
 }
 
 // Against a plain count, over several steps and with lines longer than one.
