@@ -125,8 +125,12 @@ class ImageReader {
   int64_t width() const { return width_; }
   int channels() const { return channels_; }
   ir::DType dtype() const { return options_.dtype; }
-  // Whether Read can shrink while it decodes (JPEG).
-  bool can_scale() const { return info_.format == ImageFormat::kJpeg; }
+  // Whether Read can shrink while it decodes: JPEG, and if it is turned or mirrored only where the
+  // smaller pixels' grid is the same from both ends.
+  bool can_scale() const {
+    return info_.format == ImageFormat::kJpeg &&
+           (info_.orientation == 1 || (info_.height % 8 == 0 && info_.width % 8 == 0));
+  }
 
   // Decodes the part `rect` of the decoded picture. `eighths` in {1, 2, 4, 8}: at that many eighths
   // of its size; a pixel of the result is then the mean of 8 / eighths by 8 / eighths of the

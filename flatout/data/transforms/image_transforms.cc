@@ -228,64 +228,75 @@ class Picture {
     }
   }
 
-  // What a resize takes in: the part of the source, perhaps decoded smaller, and where in it the
-  // part begins and how long it is.
-  struct Source {
-    Pixels pixels;
-    double y, height, x, width;
-  };
-  Source Read(bool may_scale) {
-    Source source;
+  void Averaged(const ResizeOutput& output, const Target& target) {
+    const bool averages = Averages(resize_->method, resize_->antialias);
     int eighths = 8;
-    if (encoded_ && may_scale && dct_scaling_ && scratch_.reader.can_scale()) {
+    if (encoded_ && averages && dct_scaling_ && scratch_.reader.can_scale()) {
       while (eighths > 1 && part_.height * (eighths / 2) >= resized_height_ * 8 * kOversample &&
              part_.width * (eighths / 2) >= resized_width_ * 8 * kOversample) {
         eighths /= 2;
       }
     }
-    source.pixels = encoded_ ? scratch_.reader.Read(part_, eighths) : Part();
-    if (eighths == 8) {
-      source.y = source.x = 0;
-      source.height = static_cast<double>(part_.height);
-      source.width = static_cast<double>(part_.width);
-      return source;
+    // Along each axis: the part in pixels of the size it is decoded at. It may begin and end within
+    // one of those.
+    struct Axis {
+      int64_t first, count;   // pixels that the part touches
+      double from, length;    // the part, counted from `first`
+      int64_t begin, wanted;  // of them, what the window's results take in
+    };
+    auto axis = [&](int64_t at, int64_t size, ResizeTaps& taps, int64_t resized, int64_t window_at,
+                    int64_t window_size, bool flip) {
+      Axis a;
+      a.first = at * eighths / 8;
+      a.count = ((at + size) * eighths + 7) / 8 - a.first;
+      a.from = static_cast<double>(at) * eighths / 8 - static_cast<double>(a.first);
+      a.length = static_cast<double>(size) * eighths / 8;
+      taps.Make(resize_->method, resize_->antialias, a.count, a.from, a.length, resized, window_at,
+                window_size, flip);
+      const auto [least, most] = std::minmax(taps.begin.front(), taps.begin.back());
+      a.begin = least;
+      a.wanted = most + taps.count - least;
+      return a;
+    };
+    const Axis y = axis(part_.y, part_.height, scratch_.resize.vertical, resized_height_, window_.y,
+                        window_.height, flip_y_);
+    const Axis x = axis(part_.x, part_.width, scratch_.resize.horizontal, resized_width_, window_.x,
+                        window_.width, flip_x_);
+    Pixels source;
+    if (encoded_) {
+      ImageRect rect = {(y.first + y.begin) * 8 / eighths, (x.first + x.begin) * 8 / eighths,
+                        y.wanted * 8 / eighths, x.wanted * 8 / eighths};
+      // The last pixel of a scaled picture may stand for fewer than the others.
+      rect.height = std::min(rect.height, scratch_.reader.height() - rect.y);
+      rect.width = std::min(rect.width, scratch_.reader.width() - rect.x);
+      source = scratch_.reader.Read(rect, eighths);
+    } else {
+      source = pixels_;
+      source.data = pixels_.row(part_.y + y.begin) + (part_.x + x.begin) * pixels_.pixel_bytes();
+      source.height = y.wanted;
+      source.width = x.wanted;
     }
-    const double scale = eighths / 8.0;
-    source.y = static_cast<double>(part_.y) * scale;
-    source.y -= std::floor(source.y);
-    source.x = static_cast<double>(part_.x) * scale;
-    source.x -= std::floor(source.x);
-    source.height = static_cast<double>(part_.height) * scale;
-    source.width = static_cast<double>(part_.width) * scale;
-    return source;
-  }
-
-  void Averaged(const ResizeOutput& output, const Target& target) {
-    const Source source = Read(Averages(resize_->method, resize_->antialias));
-    scratch_.resize.vertical.Make(resize_->method, resize_->antialias, source.pixels.height,
-                                  source.y, source.height, resized_height_, window_.y,
-                                  window_.height, flip_y_);
-    scratch_.resize.horizontal.Make(resize_->method, resize_->antialias, source.pixels.width,
-                                    source.x, source.width, resized_width_, window_.x,
-                                    window_.width, flip_x_);
-    data::Resize(source.pixels, scratch_.resize, window_.height, window_.width, output, target.data,
+    // Taps count from the first row and column that are there.
+    for (int32_t& begin : scratch_.resize.vertical.begin) begin -= static_cast<int32_t>(y.begin);
+    for (int32_t& begin : scratch_.resize.horizontal.begin) begin -= static_cast<int32_t>(x.begin);
+    data::Resize(source, scratch_.resize, window_.height, window_.width, output, target.data,
                  target.stride);
   }
 
   void Nearest(const ResizeOutput& output, const Target& target) {
-    const Source source = Read(false);
-    // Here the part is decoded whole and the window cut out by indices.
+    // The part is decoded whole, and the window cut out by indices.
+    const Pixels source = encoded_ ? scratch_.reader.Read(part_) : Part();
     const bool direct = !scaled_;
-    const int64_t bytes = source.pixels.pixel_bytes();
+    const int64_t bytes = source.pixel_bytes();
     Target to = target;
     if (!direct) {
       to.stride = window_.width * bytes;
       to.data = scratch_.nearest.Get(to.stride * window_.height);
     }
-    ResizeNearest(source.pixels, resized_height_, resized_width_, window_, flip_y_, flip_x_,
-                  to.data, to.stride);
+    ResizeNearest(source, resized_height_, resized_width_, window_, flip_y_, flip_x_, to.data,
+                  to.stride);
     if (direct) return;
-    Pixels picked = source.pixels;
+    Pixels picked = source;
     picked.data = to.data;
     picked.stride = to.stride;
     picked.height = window_.height;
@@ -293,7 +304,7 @@ class Picture {
     ScaleRows(picked, false, false, output, target.data, target.stride);
   }
 
-  // How many times larger than the result a picture stays that is decoded smaller, per direction.
+  // How many times larger than the result a picture stays that is decoded smaller, per axis.
   static constexpr int64_t kOversample = 2;
 
   Scratch& scratch_;

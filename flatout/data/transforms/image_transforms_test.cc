@@ -491,6 +491,35 @@ TEST(Fused, DctScaling) {
   EXPECT_EQ(small(false), small(true));
 }
 
+// Turned and mirrored pictures too, whether or not their size is a multiple of eight.
+TEST(Fused, DctScalingOfOrientedPictures) {
+  for (auto [height, width] : {std::pair(400, 600), std::pair(397, 603)}) {
+    const std::string plain = WriteJpeg(Photo(height, width, 3), height, width, 3, {.quality = 92});
+    for (char orientation = 1; orientation <= 8; ++orientation) {
+      std::string exif(
+          "\xff\xe1\0\x22"
+          "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0",
+          29);
+      exif += orientation;
+      exif += std::string(6, '\0');
+      const std::string file = plain.substr(0, 2) + exif + plain.substr(2);
+      ASSERT_EQ(Probe(testing::Bytes(file)).orientation, orientation);
+      const Block in = Encoded({file});
+      auto run = [&](bool scaling) {
+        const auto chain = Fuse(Chain(
+            {fmt::format("op = 'decode_image'\ndct_scaling = {}", scaling),
+             "op = 'random_crop'\nsize = [317, 319]",
+             "op = 'resize'\nsize = [40, 41]\ndtype = 'f32'", "op = 'center_crop'\nsize = 32"}));
+        return Values<float>(Applied(*chain.at(0), in, 3));
+      };
+      const auto exact = run(false), scaled = run(true);
+      double sum = 0;
+      for (size_t i = 0; i < exact.size(); ++i) sum += 255.0 * std::abs(scaled[i] - exact[i]);
+      EXPECT_LT(sum / static_cast<double>(exact.size()), 1.5) << int{orientation};
+    }
+  }
+}
+
 // ---- bad records ----
 
 TEST(ImageTransforms, BadRecordsAreNamedAndLeftOut) {
