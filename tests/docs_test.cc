@@ -230,6 +230,7 @@ Config Needed(const std::string& key) {
       {"size", Config::Array({Config(int64_t{2}), Config(int64_t{2})})},
       {"boundaries", Config::Array({Config(1.0)})},
       {"length", Config(int64_t{4})},
+      {"max_delta", Config(0.1)},
       {"num_bins", Config(int64_t{4})},
       {"widths", Config(int64_t{2})},
   };
