@@ -37,8 +37,9 @@ class BlockPool {
 // Some elements in a row, of one epoch.
 class Chunk : public Job {
  public:
-  Chunk(const Source& source, std::shared_ptr<BlockPool> pool)
-      : source_(source), pool_(std::move(pool)), block(pool_->Get()) {}
+  Chunk(const Source& source, std::shared_ptr<BlockPool> pool,
+        std::shared_ptr<verbs::ChunkSize> size)
+      : source_(source), pool_(std::move(pool)), size_(std::move(size)), block(pool_->Get()) {}
   ~Chunk() override { pool_->Give(std::move(block)); }
 
   void Run(int, ReadContext& context) override {
@@ -48,6 +49,7 @@ class Chunk : public Job {
       error = verbs::ReadUpToError(context, source_, epoch, positions, block);
     }
     bytes_ = verbs::BlockBytes(block);
+    size_->Learn(block.rows(), bytes_);
   }
   int64_t records() const override { return count; }
   int64_t bytes() const override { return bytes_; }
@@ -55,6 +57,7 @@ class Chunk : public Job {
  private:
   const Source& source_;
   std::shared_ptr<BlockPool> pool_;
+  std::shared_ptr<verbs::ChunkSize> size_;
   int64_t bytes_ = 0;
 
  public:
@@ -75,7 +78,7 @@ class Chunks : public JobSource {
   Chunks(SourcePtr source, const IteratorState& start, int64_t rows, bool ahead,
          verbs::StreamOptions options)
       : source_(std::move(source)),
-        rows_(rows),
+        most_rows_(rows),
         ahead_(ahead),
         options_(options),
         epoch_(start.epoch) {
@@ -105,10 +108,10 @@ class Chunks : public JobSource {
       }
       return chunk;
     }
-    auto chunk = std::make_shared<Chunk>(*source_, pool_);
+    auto chunk = std::make_shared<Chunk>(*source_, pool_, size_);
     chunk->epoch = epoch_;
     chunk->begin = position_;
-    chunk->count = std::min(rows_, source_->size() - position_);
+    chunk->count = std::min(Rows(), source_->size() - position_);
     position_ += chunk->count;
     chunk->ends_epoch = position_ == source_->size();
     if (chunk->ends_epoch) {
@@ -119,29 +122,30 @@ class Chunks : public JobSource {
   }
 
  private:
+  int64_t Rows() const { return std::min(most_rows_, size_->rows()); }
   // The next elements of a stream; at the end of an epoch none, and a word that it ends.
   std::shared_ptr<Chunk> Pull(ReadContext& context) {
     if (failed_) return nullptr;
-    auto result = std::make_shared<Chunk>(*source_, pool_);
+    auto result = std::make_shared<Chunk>(*source_, pool_, size_);
     Chunk& chunk = *result;
     chunk.epoch = epoch_;
     if (!cursor_) cursor_ = verbs::OpenCursor(source_, epoch_, options_);
     if (options_.deterministic) cursor_->Save(chunk.before);
     chunk.skip = std::exchange(skip_, 0);
     try {
-      chunk.count = cursor_->Next(context, std::max(rows_, chunk.skip + 1), chunk.block);
+      chunk.count = cursor_->Next(context, std::max(Rows(), chunk.skip + 1), chunk.block);
       // What is passed over may take more than one piece.
       while (chunk.count > 0 && chunk.count <= chunk.skip) {
         const int64_t passed = chunk.count;
         chunk.before.clear();
         cursor_->Save(chunk.before);
         chunk.skip -= passed;
-        chunk.count = cursor_->Next(context, std::max(rows_, chunk.skip + 1), chunk.block);
+        chunk.count = cursor_->Next(context, std::max(Rows(), chunk.skip + 1), chunk.block);
       }
     } catch (...) {
       chunk.error = std::current_exception();
       chunk.count = 0;
-      if (options_.deterministic && rows_ > 1) OneByOne(context, chunk);
+      if (options_.deterministic && most_rows_ > 1) OneByOne(context, chunk);
       if (chunk.count == 0) chunk.block.Reset(source_->fields(), 0);
     }
     failed_ = chunk.error != nullptr;
@@ -170,10 +174,12 @@ class Chunks : public JobSource {
   }
 
   const SourcePtr source_;
-  const int64_t rows_;
+  const int64_t most_rows_;
   const bool ahead_;
   const verbs::StreamOptions options_;
   const std::shared_ptr<BlockPool> pool_ = std::make_shared<BlockPool>();
+  const std::shared_ptr<verbs::ChunkSize> size_ =
+      std::make_shared<verbs::ChunkSize>(source_->fields());
   int64_t epoch_;
   int64_t position_ = 0;
   std::unique_ptr<Cursor> cursor_;

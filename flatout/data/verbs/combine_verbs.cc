@@ -213,7 +213,7 @@ class ZipCursor : public Cursor {
  public:
   ZipCursor(const Stream& stream, int64_t epoch, const StreamOptions& options) : stream_(stream) {
     for (const SourcePtr& input : stream.inputs()) {
-      feeds_.emplace_back(OpenCursor(input, epoch, options), options);
+      feeds_.emplace_back(input, epoch, options);
     }
   }
   int64_t Next(ReadContext& context, int64_t want, Block& out) override {
@@ -418,8 +418,7 @@ class InterleaveCursor : public Cursor {
   };
   void Open(Slot& slot, size_t input) {
     slot.input = input;
-    slot.feed =
-        std::make_unique<Feed>(OpenCursor(stream_.inputs()[input], epoch_, options_), options_);
+    slot.feed = std::make_unique<Feed>(stream_.inputs()[input], epoch_, options_);
   }
 
   const Stream& stream_;
@@ -669,7 +668,7 @@ class SampleCursor : public Cursor {
                bool stop_on_empty, const StreamOptions& options)
       : stream_(stream), draws_(std::move(draws)), stop_on_empty_(stop_on_empty) {
     for (size_t d = 0; d < stream.inputs().size(); ++d) {
-      feeds_.emplace_back(OpenCursor(stream.inputs()[d], epoch, options), options);
+      feeds_.emplace_back(stream.inputs()[d], epoch, options);
       live_.push_back(draws_->InPeriod(d) > 0);
     }
   }

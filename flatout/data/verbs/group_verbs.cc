@@ -444,7 +444,7 @@ class GroupCursor : public Cursor {
  public:
   GroupCursor(const Stream& stream, int64_t epoch, AssemblerPtr assembler, Grouping grouping,
               const StreamOptions& options)
-      : feed_(OpenCursor(stream.input(), epoch, options), options, /*history=*/true),
+      : feed_(stream.input(), epoch, options, /*history=*/true),
         assembler_(std::move(assembler)),
         grouping_(grouping),
         rows_(assembler_->in()),
@@ -619,7 +619,7 @@ class UnbatchNode : public Node {
 class UnbatchCursor : public Cursor {
  public:
   UnbatchCursor(const Stream& stream, int64_t epoch, const StreamOptions& options)
-      : stream_(stream), feed_(OpenCursor(stream.input(), epoch, options), options) {
+      : stream_(stream), feed_(stream.input(), epoch, options) {
     const auto* node = dynamic_cast<const Node*>(stream.input().get());
     const std::vector<Field>& fields = stream.input()->fields();
     for (size_t f = 0; f < fields.size(); ++f) {
@@ -687,8 +687,7 @@ class BucketCursor : public Cursor {
 
   BucketCursor(const Stream& stream, int64_t epoch, std::shared_ptr<const Plan> plan,
                const StreamOptions& options)
-      : feed_(OpenCursor(stream.input(), epoch, options), options, /*history=*/true),
-        plan_(std::move(plan)) {
+      : feed_(stream.input(), epoch, options, /*history=*/true), plan_(std::move(plan)) {
     const std::vector<Field>& fields = plan_->assembler->in();
     for (size_t b = 0; b < plan_->options.batch_sizes.size(); ++b) buckets_.emplace_back(fields);
   }

@@ -111,6 +111,19 @@ int64_t ChunkRows(const std::vector<Field>& fields) {
   return std::clamp<int64_t>(kChunkBytes / bytes, 1, kMostRows);
 }
 
+int64_t ChunkSize::rows() const {
+  if (fixed_) return rows_;
+  constexpr int64_t kChunkBytes = int64_t{1} << 18, kMostRows = 1024;
+  return std::clamp<int64_t>(kChunkBytes / mean_.load(std::memory_order_relaxed), 1, kMostRows);
+}
+
+void ChunkSize::Learn(int64_t records, int64_t bytes) {
+  if (fixed_ || records < 1) return;
+  // The larger counts at once, the smaller little by little.
+  const int64_t now = std::max<int64_t>(bytes / records, 1), old = mean_;
+  mean_.store(std::max(now, old - (old - now) / 4), std::memory_order_relaxed);
+}
+
 void CopyRows(Block& out, int64_t row, const Block& from, int64_t from_row, int64_t count,
               bool deep) {
   if (AllFixed(out.fields()) && !from.any_bad()) {
@@ -255,8 +268,11 @@ int64_t TakeState(std::span<const int64_t>& state, int64_t low, int64_t high) {
   return value;
 }
 
-Feed::Feed(std::unique_ptr<Cursor> cursor, const StreamOptions& options, bool history)
-    : cursor_(std::move(cursor)), deterministic_(options.deterministic), history_(history) {}
+Feed::Feed(const SourcePtr& source, int64_t epoch, const StreamOptions& options, bool history)
+    : cursor_(OpenCursor(source, epoch, options)),
+      deterministic_(options.deterministic),
+      history_(history),
+      most_(ChunkRows(source->fields())) {}
 
 bool Feed::Fill(ReadContext& context, int64_t want) {
   while (row_ == rows_) {
@@ -270,7 +286,7 @@ bool Feed::Fill(ReadContext& context, int64_t want) {
       mark.state.clear();
       cursor_->Save(mark.state);
     }
-    rows_ = cursor_->Next(context, want, block_);
+    rows_ = cursor_->Next(context, std::min(want, most_), block_);
     if (rows_ == 0) return false;
     row_ = std::min(skip_, rows_);
     skip_ -= row_;

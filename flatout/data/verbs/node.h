@@ -6,6 +6,7 @@
 // Stream with a cursor of its own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -107,6 +108,22 @@ int64_t ChunkRows(const std::vector<Field>& fields);
 // Rows [row, row + count) of `out` become those of `from` from from_row on; `deep` as in CopyRow.
 void CopyRows(Block& out, int64_t row, const Block& from, int64_t from_row, int64_t count,
               bool deep);
+// How many records are worth reading at once, where their size is learnt while they are read.
+// Thread-safe.
+class ChunkSize {
+ public:
+  explicit ChunkSize(const std::vector<Field>& fields)
+      : fixed_(AllFixed(fields)), rows_(ChunkRows(fields)) {}
+  int64_t rows() const;
+  // So many records took so much.
+  void Learn(int64_t records, int64_t bytes);
+
+ private:
+  const bool fixed_;
+  const int64_t rows_;
+  // Bytes of a record; at first a guess on the safe side.
+  std::atomic<int64_t> mean_ = int64_t{1} << 16;
+};
 // Leaves the first `rows` rows of the block; returns how many.
 int64_t CutRows(Block& block, int64_t rows);
 // Makes `part`, which has as many fixed fields as `out`, rows [row, row + rows) of it, in its
@@ -158,7 +175,7 @@ class Feed {
  public:
   // `history`: states before rows that were taken already can be saved as well, back to the last
   // Forget.
-  Feed(std::unique_ptr<Cursor> cursor, const StreamOptions& options, bool history = false);
+  Feed(const SourcePtr& source, int64_t epoch, const StreamOptions& options, bool history = false);
 
   // Whether there is a row; reads on, up to `want` of them, where there is none.
   bool Fill(ReadContext& context, int64_t want);
@@ -182,6 +199,7 @@ class Feed {
   };
   std::unique_ptr<Cursor> cursor_;
   bool deterministic_, history_;
+  int64_t most_;  // rows that are asked for at once
   Block block_;
   int64_t first_ = 0;  // row of the epoch that row 0 of block_ is
   int64_t row_ = 0, rows_ = 0;

@@ -121,9 +121,9 @@ class RepeatNode : public Node {
 // Some of the positions: from `skip` on every step-th, `take` of them at most.
 class StridedCursor : public Cursor {
  public:
-  StridedCursor(std::unique_ptr<Cursor> input, const StreamOptions& options, int64_t skip,
+  StridedCursor(const Stream& stream, int64_t epoch, const StreamOptions& options, int64_t skip,
                 int64_t step, int64_t take)
-      : feed_(std::move(input), options), skip_(skip), step_(step), take_(take) {}
+      : feed_(stream.input(), epoch, options), skip_(skip), step_(step), take_(take) {}
 
   int64_t Next(ReadContext& context, int64_t want, Block& out) override {
     if (given_ == take_ || !Pass(context)) {
@@ -199,8 +199,7 @@ SourcePtr StridedStream(SourcePtr input, int64_t skip, int64_t step, int64_t tak
   return std::make_shared<Stream>(
       std::vector{std::move(input)}, std::move(fields), std::move(description),
       [=](const Stream& stream, int64_t epoch, const StreamOptions& options) {
-        return std::make_unique<StridedCursor>(OpenCursor(stream.input(), epoch, options), options,
-                                               skip, step, take);
+        return std::make_unique<StridedCursor>(stream, epoch, options, skip, step, take);
       });
 }
 
@@ -254,7 +253,7 @@ class WindowCursor : public Cursor {
  public:
   WindowCursor(const Stream& stream, int64_t epoch, uint64_t seed, int64_t window,
                const StreamOptions& options)
-      : feed_(OpenCursor(stream.input(), epoch, options), options, /*history=*/true),
+      : feed_(stream.input(), epoch, options, /*history=*/true),
         fields_(stream.fields()),
         seed_(seed),
         epoch_(epoch),

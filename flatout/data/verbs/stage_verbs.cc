@@ -146,7 +146,11 @@ class StageReader {
   // `owner` keys the scratch blocks.
   StageReader(SourcePtr base, std::vector<StepPtr> steps, int64_t epoch,
               const StreamOptions& options, const Source* owner)
-      : base_(std::move(base)), steps_(std::move(steps)), epoch_(epoch), owner_(owner) {
+      : base_(std::move(base)),
+        steps_(std::move(steps)),
+        epoch_(epoch),
+        owner_(owner),
+        size_(base_->fields()) {
     if (!base_->indexed()) {
       cursor_ = static_cast<const Stream&>(*base_).OpenWith(epoch, options);
     }
@@ -155,7 +159,7 @@ class StageReader {
   const std::vector<Field>& fields() const {
     return steps_.empty() ? base_->fields() : steps_.back()->fields;
   }
-  int64_t chunk_rows() const { return ChunkRows(base_->fields()); }
+  int64_t chunk_rows() const { return size_.rows(); }
 
   // The next chunk, with what must be read in order; false at the end.
   bool Plan(ReadContext& context, int64_t want, Chunk& chunk, bool deterministic) {
@@ -195,6 +199,7 @@ class StageReader {
     }
     chunk.input = Block();
     chunk.bytes = BlockBytes(chunk.result);
+    size_.Learn(chunk.count, chunk.bytes);
   }
   void Save(std::vector<int64_t>& state) const {
     state.push_back(position_);
@@ -222,6 +227,7 @@ class StageReader {
         block = &context.Scratch(owner_, slot++, base_->fields(), count);
       }
       base_->Read(context, epoch_, ordinals, *block);
+      size_.Learn(count, BlockBytes(*block));
       in = block;
     } else if (first != 0 || count != chunk.count) {
       Block& part = context.Scratch(owner_, slot++, base_->fields(), count);
@@ -277,6 +283,7 @@ class StageReader {
   const std::vector<StepPtr> steps_;
   const int64_t epoch_;
   const Source* const owner_;
+  mutable ChunkSize size_;
   std::unique_ptr<Cursor> cursor_;  // over base_, where that is a stream
   int64_t position_ = 0;            // records of base_ so far
 };
@@ -534,13 +541,13 @@ class GeneratorCursor : public Cursor {
     if (!generator_) Begin(context);
     out.Reset(stream_.fields(), want);
     out.set_bad_records(context.bad_records());
-    int64_t rows = 0, good = 0;
+    int64_t rows = 0, good = 0, bytes = 0;
     try {
       const ReadContext::Stage stage(context, kGenerate, want);
       while (!ended_ && good == 0) {
         if (rows > 0) {  // all bad: again
           out.Reset(stream_.fields(), want);
-          rows = 0;
+          rows = bytes = 0;
         }
         while (rows < want && !ended_) {
           if (!generator_(out, rows)) {
@@ -548,8 +555,12 @@ class GeneratorCursor : public Cursor {
             break;
           }
           good += out.bad(rows) ? 0 : 1;
+          for (size_t f = 0; f < out.fields().size(); ++f) {
+            bytes += static_cast<int64_t>(out.bytes(f, rows).size());
+          }
           ++rows;
           ++count_;
+          if (bytes > kMostBytes) break;
         }
       }
     } catch (...) {
@@ -575,6 +586,7 @@ class GeneratorCursor : public Cursor {
 
  private:
   static inline const std::string kGenerate = "generate";
+  static constexpr int64_t kMostBytes = int64_t{1} << 18;  // at once, and one record more
 
   void Begin(ReadContext& context) {
     generator_ = start_(epoch_);
@@ -772,7 +784,10 @@ SourcePtr FilterNow(SourcePtr input, const Dataset::Predicate& predicate, const 
   if (!input->indexed() || input->size() == kInfinite) {
     throw Invalid("FilterNow: {} has no number of records: use Filter", input->description());
   }
-  const int64_t chunk = ChunkRows(input->fields());
+  // Records whose size is not known may be large.
+  const int64_t chunk = AllFixed(input->fields())
+                            ? ChunkRows(input->fields())
+                            : std::min<int64_t>(ChunkRows(input->fields()), 8);
   const int64_t chunks = (input->size() + chunk - 1) / chunk;
   std::vector<std::vector<int64_t>> kept(static_cast<size_t>(chunks));
   std::mutex mutex;

@@ -757,7 +757,7 @@ TEST(NotDeterministic, ErrorsReachNext) {
     return true;
   });
   for (const Dataset& dataset :
-       {failing, failing.Take(4500),
+       {failing, failing.Take(4999),
         failing.Skip(1).Map(Range(1).fields(),
                             [](const Block&in, Block&out) { out.ShareColumn(0, in, 0); })}) {
     Iterator it = dataset.WithOptions(options).Prefetch().MakeIterator();
