@@ -26,7 +26,8 @@ struct CsvOptions {
   SplitOptions split;
   std::string delimiter = "auto";  // one character, "tab", or "auto": tab, comma, semicolon or |
   Config header = Config(std::string("auto"));  // whether the first record names the columns;
-                                                // "auto": when no field of it is a number or empty
+                                                // "auto": when no field of it is a number or
+                                                // empty, or one is a column of `columns`
   std::vector<std::string> names;  // of the columns, instead of the header's; "C1..C26" is 26 names
   std::string quote = "\"";        // "": quotes are plain characters
   std::string comment;             // lines that begin with it are left out; "": none

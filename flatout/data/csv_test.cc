@@ -267,6 +267,10 @@ TEST_F(CsvTest, FilesWithoutHeader) {
   EXPECT_EQ(OpenText("a,b\nc,d\n")->size(), 1);
   EXPECT_EQ(OpenText("a,b\nc,d\n", "header = false")->size(), 2);
   EXPECT_EQ(OpenText("a,b\nc,d\n", "names = [\"p\", \"q\"]")->size(), 2);
+  // Names of numbers: a header all the same, when one of them is asked for.
+  source = OpenText("id,2019\n1,2\n", "columns = [\"2019\"]");
+  EXPECT_EQ(source->size(), 1);
+  EXPECT_EQ(DescribeFields(source->fields()), "2019 i32[]");
   // Names that replace those of the file.
   source = OpenText("a,a\nc,d\n", "names = [\"p\", \"q\"]\nheader = true");
   EXPECT_EQ(source->size(), 1);

@@ -97,6 +97,8 @@ class Opener : public std::enable_shared_from_this<Opener> {
   std::vector<std::string> Header(const RecordFiles& files, size_t file, const CsvDialect& dialect,
                                   bool header) const;
   std::shared_ptr<const Schema> MakeSchema(const RecordFiles& files, size_t file) const;
+  // Whether a column that was declared by name is among these.
+  bool NamesOneOf(std::span<const std::string> fields) const;
   SourcePtr OpenFiles(const std::vector<std::string>& paths);
 
   CsvOptions options_;
@@ -178,6 +180,16 @@ std::vector<std::string> Opener::Header(const RecordFiles& files, size_t file,
   return names;
 }
 
+bool Opener::NamesOneOf(std::span<const std::string> fields) const {
+  auto found = [&](const std::string& name) {
+    return std::find(fields.begin(), fields.end(), name) != fields.end();
+  };
+  return std::any_of(specs_.begin(), specs_.end(), [&](const ColumnSpec& spec) {
+    return spec.from.empty() ? found(spec.name)
+                             : std::any_of(spec.from.begin(), spec.from.end(), found);
+  });
+}
+
 std::shared_ptr<const Schema> Opener::MakeSchema(const RecordFiles& files, size_t file) const {
   auto schema = std::make_shared<Schema>();
   schema->dialect = dialect_;
@@ -196,7 +208,8 @@ std::shared_ptr<const Schema> Opener::MakeSchema(const RecordFiles& files, size_
       for (const CsvCell& cell : cells) fields.push_back(CsvText(cell, dialect_.quote));
     }
     // With names given, a first record like any other is data, whatever it looks like.
-    schema->header = names_.empty() ? LooksLikeHeader(fields) : fields == names_;
+    schema->header =
+        names_.empty() ? LooksLikeHeader(fields) || NamesOneOf(fields) : fields == names_;
   } else {
     schema->header = options_.header.AsBool();
   }
