@@ -305,7 +305,11 @@ struct Kernels {
 FLATOUT_KERNELS(Baseline, )
 #if FLATOUT_RESIZE_VARIANTS
 FLATOUT_KERNELS(V3, [[gnu::target("arch=x86-64-v3")]])
+#ifdef __clang__
+FLATOUT_KERNELS(V4, [[gnu::target("arch=x86-64-v4")]])
+#else
 FLATOUT_KERNELS(V4, [[gnu::target("arch=x86-64-v4,prefer-vector-width=512")]])
+#endif
 #endif
 
 const Kernels& Best() {
