@@ -40,7 +40,11 @@ class Chunk : public Job {
   Chunk(const Source& source, std::shared_ptr<BlockPool> pool,
         std::shared_ptr<verbs::ChunkSize> size)
       : source_(source), pool_(std::move(pool)), size_(std::move(size)), block(pool_->Get()) {}
-  ~Chunk() override { pool_->Give(std::move(block)); }
+  ~Chunk() override {
+    // Large records are rare ones mostly; their memory is not to be held for small ones.
+    constexpr int64_t kLarge = int64_t{1} << 24;
+    if (bytes_ <= kLarge || verbs::AllFixed(block.fields())) pool_->Give(std::move(block));
+  }
 
   void Run(int, ReadContext& context) override {
     if (source_.indexed()) {

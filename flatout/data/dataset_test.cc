@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -327,6 +329,50 @@ TEST(Iterator, NextEpochBeginsBeforeThisOneEnds) {
     EXPECT_THAT(testing::RenderNumbers(kValue, std::as_bytes(it.Next()->Values<int64_t>("value"))),
                 "0 1");
   }
+}
+
+// Where records differ in size, how many are read at once follows what they take: large ones do not
+// go over the budget because small ones were expected.
+TEST(Iterator, LargeRecordsKeepToTheBudget) {
+  std::atomic<int64_t> made = 0;
+  const Dataset large = Dataset::FromFunction({Field{"list", ir::Shape(ir::DType::kU8, {kAny})}},
+                                              200, [&](int64_t, Block& out, int64_t row) {
+                                                ++made;
+                                                const int64_t dims[] = {1 << 20};
+                                                std::memset(out.SetCell(0, row, dims), 1, 1 << 20);
+                                              });
+  for (const Dataset& dataset : {large, testing::AsStream(large)}) {
+    made = 0;
+    Iterator it =
+        dataset.Prefetch().WithOptions({.workers = 1, .memory_budget = 8 << 20}).MakeIterator();
+    for (int64_t given = 1; given <= 100; ++given) {
+      ASSERT_NE(it.Next(), nullptr);
+      // 8 MiB of them wait, and chunks are at hand here and there.
+      ASSERT_LE(made, given + 8 + 16);
+    }
+    EXPECT_LE(it.stats().most_bytes, 16 << 20);
+  }
+}
+
+TEST(Iterator, StatsNameTheStages) {
+  const auto same = [](const Block& in, Block& out) { out.ShareColumn(0, in, 0); };
+  const Dataset numbers = Dataset::Range(0, 5000).Map({kValue}, same, "first");
+  const Dataset stream = testing::AsStream(numbers).Map({kValue}, same, "second");
+  for (const Dataset& dataset : {numbers, stream, stream.Batch(10)}) {
+    Iterator it = dataset.Prefetch().MakeIterator();
+    Rest(it);
+    Rest(it);
+    const EngineStats stats = it.stats();
+    EXPECT_GE(stats.stages.at("first").records, 10000);
+    if (dataset.size() == kUnknown) {
+      EXPECT_GE(stats.stages.at("all").records, 10000);
+      EXPECT_GE(stats.stages.at("second").records, 10000);
+    }
+    EXPECT_GT(stats.items, 0);
+  }
+  Iterator plain = numbers.MakeIterator();
+  plain.Next();
+  EXPECT_EQ(plain.stats().items, 0);
 }
 
 // ---- errors and bad records ----

@@ -2,7 +2,9 @@
 // Verbs that tf.data has are also held against it: verbs_recorded_test.cc.
 #include <gmock/gmock.h>
 
-#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <numeric>

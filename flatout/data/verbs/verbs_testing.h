@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flatout/data/dataset.h"
