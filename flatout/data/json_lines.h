@@ -51,6 +51,8 @@ inline constexpr int kJsonDepth = 200;
 // A value as a tree.
 struct JsonValue {
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
+  // Not defaulted: clang 19 looks into a defaulted one before the pairs below are complete.
+  JsonValue() {}  // NOLINT(modernize-use-equals-default)
   Kind kind = Kind::kNull;
   std::string text;  // of a number as it is written, of a string its content, "true", "false"
   std::vector<JsonValue> items;                            // of an array
