@@ -530,9 +530,14 @@ class JsonRowReader {
 
   bool Members(const Node& node, int depth) {
     if (cursor_.TooDeep(depth)) return false;
+    // Members mostly come in the same order, so the search begins behind the last one found.
+    const size_t count = node.children.size();
+    size_t next = 0;
     return cursor_.Object(scratch_.key, [&](const std::string& key) {
-      for (const Node& child : node.children) {
+      for (size_t i = 0; i < count; ++i) {
+        const Node& child = node.children[next + i < count ? next + i : next + i - count];
         if (child.name != key) continue;
+        next = (next + i + 1) % count;
         if (cursor_.p != cursor_.end && *cursor_.p == '{' && !child.children.empty()) {
           // A field that wants a value here gets none: said below, as absent.
           return Members(child, depth + 1);
