@@ -151,9 +151,7 @@ class StageReader {
         epoch_(epoch),
         owner_(owner),
         size_(base_->fields()) {
-    if (!base_->indexed()) {
-      cursor_ = static_cast<const Stream&>(*base_).OpenWith(epoch, options);
-    }
+    if (!base_->indexed()) cursor_ = OpenCursor(base_, epoch, options);
   }
 
   const std::vector<Field>& fields() const {

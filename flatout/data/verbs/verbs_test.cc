@@ -705,6 +705,73 @@ TEST(BucketByLength, Refused) {
   EXPECT_EQ(Epoch(Ragged(6).BucketByLength(options)).size(), 3u);
 }
 
+// ---- sources from elsewhere ----
+
+// A stream that is not made of verbs.
+class Countdown : public Source {
+ public:
+  int64_t size() const override { return kUnknown; }
+  const std::vector<Field>& fields() const override { return fields_; }
+  const std::string& description() const override { return description_; }
+  void Read(ReadContext&, int64_t, std::span<const int64_t>, Block&) const override {}
+  std::unique_ptr<Cursor> Open(int64_t) const override {
+    class Down : public Cursor {
+     public:
+      explicit Down(const Countdown& source) : source_(source) {}
+      int64_t Next(ReadContext&, int64_t, Block& out) override {
+        out.Reset(source_.fields(), left_ > 0 ? 1 : 0);
+        if (left_ == 0) return 0;
+        *out.as<int64_t>(0, 0) = --left_;
+        return 1;
+      }
+      void Save(std::vector<int64_t>& state) const override { state.push_back(left_); }
+      void Restore(std::span<const int64_t>& state) override {
+        left_ = state[0];
+        state = state.subspan(1);
+      }
+
+     private:
+      const Countdown& source_;
+      int64_t left_ = 9;
+    };
+    return std::make_unique<Down>(*this);
+  }
+
+ private:
+  std::vector<Field> fields_ = {Field{"value", ir::Shape::Scalar(ir::DType::kI64)}};
+  std::string description_ = "countdown";
+};
+
+TEST(OtherStreams, TakeVerbs) {
+  const Dataset countdown = Dataset::FromSource(std::make_shared<Countdown>());
+  EXPECT_THAT(Values(countdown.Filter(Odd)), ElementsAre(7, 5, 3, 1));
+  ExpectOneOrder(countdown, 25);
+  ExpectOneOrder(countdown.Filter(Odd).Repeat(2).Batch(3), 15);
+}
+
+// A stream without its options: what the trainer opens.
+TEST(OtherStreams, AreOpenedByTheTrainer) {
+  const Dataset odd = Range(3000).Filter(Odd);
+  const std::unique_ptr<Cursor> cursor = odd.source()->Open(0);
+  ReadContext context;
+  Block block;
+  std::vector<int64_t> values, state;
+  while (const int64_t rows = cursor->Next(context, 100, block)) {
+    for (int64_t row = 0; row < rows; ++row) values.push_back(*block.as<int64_t>(0, row));
+    if (values.size() < 500) {
+      state.clear();
+      cursor->Save(state);
+    }
+  }
+  EXPECT_EQ(values, Values(odd));
+  const std::unique_ptr<Cursor> again = odd.source()->Open(0);
+  std::span<const int64_t> saved = state;
+  again->Restore(saved);
+  EXPECT_TRUE(saved.empty());
+  again->Next(context, 1, block);
+  EXPECT_GE(*block.as<int64_t>(0, 0), 2 * 400 + 1);
+}
+
 // ---- not in order ----
 
 TEST(NotDeterministic, GivesEveryRecordOnce) {
