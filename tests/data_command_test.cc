@@ -67,7 +67,11 @@ class DataCommand : public ::testing::Test {
   }
   // flatout data ARGUMENTS in the folder work.
   Outcome Run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {FLATOUT_BINARY, "data"});
+    arguments.insert(arguments.begin(), "data");
+    return RunFlatout(std::move(arguments));
+  }
+  Outcome RunFlatout(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), FLATOUT_BINARY);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -128,9 +132,10 @@ class DataCommand : public ::testing::Test {
   // The values of the first records, by field, as inspect shows them.
   std::vector<std::map<std::string, std::string>> First(const std::string& what,
                                                         int records) const {
-    const Outcome outcome = Good({"inspect", what, "--records", std::to_string(records), "--json"});
+    const json whole =
+        Good({"inspect", what, "--records", std::to_string(records), "--json"}).Json();
     std::vector<std::map<std::string, std::string>> rows;
-    for (const json& row : outcome.Json()["first"]) {
+    for (const json& row : whole["first"]) {
       rows.push_back(row.get<std::map<std::string, std::string>>());
     }
     return rows;
@@ -330,6 +335,10 @@ TEST_F(DataCommand, VerifyReadsThroughTransforms) {
   EXPECT_EQ(whole.exit_code, 3);
   EXPECT_THAT(whole.out, HasSubstr("test: 20 records read, 20 bad"));
   EXPECT_EQ(Run({"verify", "run.toml", "--split", "test", "--plain"}).exit_code, 0);
+  // What a transform finds has its place in the file too.
+  Good({"convert", "run.toml", "--to", "shards", "--shards", "2"});
+  EXPECT_THAT(Run({"verify", "shards", "--split", "test"}).out,
+              HasSubstr("shards/test-00001-of-00002.tfrecord: record 9 at byte "));
 }
 
 TEST_F(DataCommand, VerifyNotesWhatIsNotFinite) {
@@ -359,6 +368,26 @@ TEST_F(DataCommand, ConvertKeepsRecordsAndOrder) {
   EXPECT_THAT(Good({"verify", "shards"}).out, HasSubstr("all good: 120 records"));
 }
 
+TEST_F(DataCommand, ConvertKeepsTheOrderOfFields) {
+  // Of the declared features some need a table and some a word; odd names need quotes.
+  Write("mixed.csv", "a b,x0,x1,label\nhi,1,2,1\nho,3,4,0\n");
+  Write("run.toml",
+        "[data]\nsource = \"csv\"\nfiles = \"mixed.csv\"\n[data.columns]\n"
+        "x = { from = [\"x0\", \"x1\"] }\n\"a b\" = \"text\"\n"
+        "c = { from = \"label\", bound = 2 }\nlabel = \"i32\"\n");
+  const auto names = [&](const std::string& what) {
+    const json whole = Good({"inspect", what, "--json"}).Json();
+    std::vector<std::string> found;
+    for (const json& field : whole["fields"]) found.push_back(field["name"]);
+    return found;
+  };
+  ASSERT_THAT(names("run.toml"), ElementsAre("x", "a b", "c", "label"));
+  for (const char* format : {"tfrecord", "csv"}) {
+    Good({"convert", "run.toml", "--to", format, "--format", format});
+    EXPECT_THAT(names(format), ElementsAre("x", "a b", "c", "label")) << format;
+  }
+}
+
 TEST_F(DataCommand, ConvertPacksAndSizesShards) {
   RunFile();
   Good({"convert", "run.toml", "--to", "packed", "--gzip", "--shard-size", "2KiB", "--workers",
@@ -366,6 +395,7 @@ TEST_F(DataCommand, ConvertPacksAndSizesShards) {
   const std::vector<std::string> files = Files("packed");
   EXPECT_GT(files.size(), 4u);
   EXPECT_THAT(ReadFile(Path("packed/" + files[1])), StartsWith("\x1f\x8b"));
+  ASSERT_EQ(First("packed", 100).size(), 100u);
   EXPECT_EQ(First("packed", 100), First("run.toml", 100));
   // Back to one plain file.
   const json json = Good({"convert", "packed", "--to", "out/all-*.tfrecord", "--split", "train",
@@ -418,6 +448,7 @@ TEST_F(DataCommand, ConvertLeavesNothingWhenItFails) {
       {"convert", "run.toml", "--to", "shards", "--set", keys, "--set", "data.max_bad_records=1"});
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("119 records"), HasSubstr("1 bad records were left out")));
+  EXPECT_THAT(outcome.out, HasSubstr("99 records in 1 file shards/train-*"));
   EXPECT_EQ(Good({"inspect", "shards", "--json"}).Json()["splits"]["train"]["records"], 99);
 }
 
@@ -437,6 +468,18 @@ TEST_F(DataCommand, ConvertFiltersAndLeavesTransforms) {
   };
   EXPECT_EQ(end("run.toml")["first"], end("shards")["first"]);
   EXPECT_EQ(end("run.toml")["fields"], end("shards")["fields"]);
+}
+
+TEST_F(DataCommand, ConvertWritesCsv) {
+  RunFile();
+  Good({"convert", "run.toml", "--to", "tables", "--format", "csv", "--shards", "2"});
+  EXPECT_THAT(Files("tables"),
+              ElementsAre("data.toml", "test-00000-of-00002.csv", "test-00001-of-00002.csv",
+                          "train-00000-of-00002.csv", "train-00001-of-00002.csv"));
+  EXPECT_THAT(ReadFile(Path("tables/train-00001-of-00002.csv")),
+              StartsWith("id,half,word\n50,25,word 50\n"));
+  ASSERT_EQ(First("tables", 100).size(), 100u);
+  EXPECT_EQ(First("tables", 100), First("run.toml", 100));
 }
 
 TEST_F(DataCommand, WriteAppliesTransformsUpToChance) {
@@ -503,6 +546,36 @@ TEST_F(DataCommand, BenchSaysWhereTheTimeGoes) {
                               .out;
   EXPECT_THAT(out, AllOf(HasSubstr("alone: "), HasSubstr("2 threads, up to 3 launches ahead"),
                          HasSubstr("stage"), Not(HasSubstr("with a device"))));
+}
+
+// ---- flatout train --save-tuned -----------------------------------------------------------------
+
+TEST_F(DataCommand, TrainSavesWhatWasTuned) {
+  std::string images("\0\0\x08\x03\0\0\0\x0c\0\0\0\x02\0\0\0\x02", 16);
+  std::string labels("\0\0\x08\x01\0\0\0\x0c", 8);
+  for (int i = 0; i < 12; ++i) {
+    for (int p = 0; p < 4; ++p) images += static_cast<char>(i % 3 == p ? 200 : 10 * p);
+    labels += static_cast<char>(i % 3);
+  }
+  Write("images", images);
+  Write("labels", labels);
+  Write("run.toml",
+        "# my run\n[[model.layers]]\nclass = \"Flatten\"\n[[model.layers]]\nclass = "
+        "\"Rescaling\"\nscale = 0.01\n[[model.layers]]\nclass = \"Dense\"\nunits = 3\n"
+        "[data]  # from disk\nsource = \"idx\"\ntrain_images = \"images\"\n"
+        "train_labels = \"labels\"\nworkers = \"auto\"  # let it choose\n"
+        "[train]\nglobal_batch = 4\n");
+  const Outcome first = RunFlatout({"train", "run.toml", "--run-dir", "runs/a", "--save-tuned"});
+  ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
+  EXPECT_THAT(first.out, ::testing::ContainsRegex(
+                             "saved in run.toml: data.workers = [0-9]+ data.prefetch = [0-9]+"));
+  const std::string saved = ReadFile(Path("run.toml"));
+  EXPECT_THAT(saved, AllOf(StartsWith("# my run\n"), HasSubstr("[data]  # from disk\nprefetch = "),
+                           ::testing::ContainsRegex("workers = [0-9]+  # let it choose")));
+  const Outcome second = RunFlatout({"train", "run.toml", "--run-dir", "runs/b", "--save-tuned"});
+  ASSERT_EQ(second.exit_code, 0) << second.out << second.err;
+  EXPECT_THAT(second.out, HasSubstr("nothing to save"));
+  EXPECT_EQ(ReadFile(Path("run.toml")), saved);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -117,7 +118,9 @@ bool IsOurs(const fs::path& folder) {
 // Refuses a destination that holds what is to be read: it would go when the result takes its place.
 void CheckNotRead(const Config& value, const fs::path& folder) {
   if (value.is_table()) {
-    for (const auto& [key, entry] : value.entries()) CheckNotRead(entry, folder);
+    for (const auto& [key, entry] : value.entries()) {
+      if (key != "source") CheckNotRead(entry, folder);
+    }
   } else if (value.is_array()) {
     for (const Config& item : value.items()) CheckNotRead(item, folder);
   } else if (value.is_string()) {
@@ -358,6 +361,7 @@ struct SplitPlan {
   data::SourcePtr source;
   std::string pattern;  // of its files, within the folder
   std::vector<Shard> shards;
+  int64_t written = 0;  // records, once they are read back
 };
 
 struct Totals {
@@ -534,6 +538,41 @@ Config ResultTable(Format format, const Destination& destination,
   return table;
 }
 
+std::string TomlKey(const std::string& name) {
+  const bool bare = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+  });
+  return bare ? name : Config(name).ToToml();
+}
+
+// One line for each entry, in their order: the fields of the result stand in the order of these
+// lines, and the last one is what a model is to predict if nothing else is said.
+std::string TomlLines(const Config& table) {
+  std::string lines;
+  for (const auto& [key, value] : table.entries()) {
+    // In an array a table is written in one line.
+    const std::string list = Config::Array({value}).ToToml();
+    lines += TomlKey(key) + " = " + list.substr(1, list.size() - 2) + "\n";
+  }
+  return lines;
+}
+
+std::string Snippet(const Config& table) {
+  std::string text =
+      "[data]\n" + TomlLines(WithoutKeys(table, {"features", "columns", "transforms"}));
+  for (const char* key : {"features", "columns"}) {
+    if (const Config* fields = table.Find(key)) {
+      text += fmt::format("\n[data.{}]\n", key) + TomlLines(*fields);
+    }
+  }
+  if (const Config* transforms = table.Find("transforms")) {
+    for (const Config& transform : transforms->items()) {
+      text += "\n[[data.transforms]]\n" + TomlLines(transform);
+    }
+  }
+  return text;
+}
+
 int Convert(const Options& options) {
   if (options.to.empty()) throw Invalid("--to is needed: the folder for the shards");
   if (options.shards < 0 || options.shards > kMostShards) {
@@ -554,7 +593,9 @@ int Convert(const Options& options) {
   }
   const Destination destination = ParseDestination(options.to);
   const DataInput input = FindDataInput(options.data);
-  CheckNotRead(input.table(), fs::weakly_canonical(destination.folder));
+  if (FileExists(destination.folder)) {
+    CheckNotRead(input.table(), fs::weakly_canonical(destination.folder));
+  }
   Staging staging(destination.folder, options.overwrite);
   const Plan plan = MakePlan(input, options.split, options.transforms);
   DataInput planned = input;
@@ -651,14 +692,15 @@ int Convert(const Options& options) {
       "{}{} from {}.\n# Copy this table into a run file. Paths are relative to the folder that "
       "flatout runs in.\n",
       kMark, options.command, input.origin);
-  snippet += Config::Table({{"data", table}}).ToToml();
+  snippet += Snippet(table);
   AtomicWriteFile(staging.File(kSnippet), snippet);
   staging.Publish();
   // Opening the result makes its index, and shows that it can be read.
   int64_t reread = 0;
-  for (const SplitPlan& split : splits) {
+  for (SplitPlan& split : splits) {
     const data::SourcePtr written = data::OpenPlainSource(table, split.name);
-    if (written != nullptr) reread += written->size();
+    if (written != nullptr) split.written = written->size();
+    reread += split.written;
   }
   if (reread != totals.records) {
     throw Internal("{} records were written to {}, but {} are there", totals.records.load(),
@@ -685,9 +727,8 @@ int Convert(const Options& options) {
     json["applied"] = plan.applied;
     if (!plan.note.empty()) json["note"] = plan.note;
     for (const SplitPlan& split : splits) {
-      json["splits"][split.name] = {{"records", split.source->size()},
-                                    {"files", split.shards.size()},
-                                    {"pattern", split.pattern}};
+      json["splits"][split.name] = {
+          {"records", split.written}, {"files", split.shards.size()}, {"pattern", split.pattern}};
     }
     json["table"] = snippet_path;
     std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
@@ -699,7 +740,7 @@ int Convert(const Options& options) {
               Throughput(totals.bytes, seconds).c_str());
   for (const SplitPlan& split : splits) {
     std::printf("  %-10s  %s records in %zu file%s %s\n", split.name.c_str(),
-                HumanCount(split.source->size()).c_str(), split.shards.size(),
+                HumanCount(split.written).c_str(), split.shards.size(),
                 split.shards.size() == 1 ? "" : "s",
                 (fs::path(destination.folder) / split.pattern).c_str());
   }
