@@ -314,7 +314,7 @@ Pixels JpegDecoder::Read(std::span<const std::byte> bytes, const ImageInfo& imag
   state_->errors.recover = recover;
   auto fail = [&] {
     std::string_view message = state_->errors.message;
-    const bool cut = message.find("remature end") != message.npos;
+    const bool cut = message.find("remature end") != std::string_view::npos;
     throw BadData("the JPEG file ({} by {}, {} bytes) is {}: {}{}", image.width, image.height,
                   bytes.size(), cut ? "cut" : "damaged", message, cut ? ". Fetch it again" : "");
   };

@@ -276,6 +276,7 @@ struct Kernels {
 };
 
 // The bodies above as functions of a struct, compiled as `attributes` say.
+// NOLINTBEGIN(bugprone-macro-parentheses): attributes cannot stand in parentheses.
 #define FLATOUT_KERNELS(name, attributes)                                                          \
   struct name {                                                                                    \
     template <typename T>                                                                          \
@@ -301,6 +302,8 @@ struct Kernels {
               Finish<uint8_t>, Finish<uint16_t>, Finish<float>};                                   \
     }                                                                                              \
   };
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 FLATOUT_KERNELS(Baseline, )
 #if FLATOUT_RESIZE_VARIANTS

@@ -80,11 +80,11 @@ void ListClass(const fs::path& root, const std::string& below, int depth, ClassF
     if (IsNoPictureByName(name)) {
       ++files.left_out;
     } else {
-      files.names.push_back(below + "/" + name);
+      files.names.push_back(fmt::format("{}/{}", below, name));
     }
   }
   for (const std::string& name : listing.folders) {
-    ListClass(root, below + "/" + name, depth + 1, files);
+    ListClass(root, fmt::format("{}/{}", below, name), depth + 1, files);
   }
 }
 
@@ -353,6 +353,7 @@ SourcePtr OpenImageFolderSplit(const ImageFolderOptions& options, std::string_vi
   }
   if (options.limit > 0 && options.limit < static_cast<int64_t>(files.size())) {
     std::vector<int64_t> some;
+    some.reserve(static_cast<size_t>(options.limit));
     const auto size = static_cast<int64_t>(files.size());
     for (int64_t i = 0; i < options.limit; ++i) {
       some.push_back(files[static_cast<size_t>(static_cast<__int128>(i) * size / options.limit)]);

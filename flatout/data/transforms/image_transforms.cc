@@ -646,6 +646,7 @@ std::vector<float> Means(const Pixels& pixels) {
     }
   }
   std::vector<float> means;
+  means.reserve(sums.size());
   for (double sum : sums) {
     means.push_back(static_cast<float>(
         sum / static_cast<double>(std::max<int64_t>(1, pixels.height * pixels.width))));
@@ -1109,10 +1110,10 @@ class Keys {
       throw config->Complain(error.what());
     }
   }
-  void Size(std::vector<int64_t>& size) {
-    const Config* config = Take("size");
-    if (config == nullptr) reader_.Required("size", size);  // complains
-    ReadConfig(*config, size);
+  template <typename T>
+  const Config* Required(const char* name, T& value) {
+    reader_.Required(name, value);
+    return Take(name);
   }
 
   TransformPtr Finish(Step step) {
@@ -1178,7 +1179,7 @@ TransformPtr MakeDecode(FieldReader& reader) {
 }
 
 void ReadResize(Keys& keys, ResizeStep& step) {
-  keys.Size(step.size);
+  keys.Required("size", step.size);
   keys.Parse("method", [&](const std::string& text) { step.method = ParseResizeMethod(text); });
   keys("antialias", step.antialias);
   keys.Parse("dtype", [&](const std::string& text) { step.dtype = ir::ParseDType(text); });
@@ -1196,7 +1197,7 @@ TransformPtr MakeResize(FieldReader& reader) {
 TransformPtr MakeCenterCrop(FieldReader& reader) {
   Keys keys(reader);
   CropStep step;
-  keys.Size(step.size);
+  keys.Required("size", step.size);
   keys("pad_if_needed", step.pad_if_needed);
   return keys.Finish(step);
 }
@@ -1205,7 +1206,7 @@ TransformPtr MakeRandomCrop(FieldReader& reader) {
   Keys keys(reader);
   CropStep step;
   step.random = true;
-  keys.Size(step.size);
+  keys.Required("size", step.size);
   keys("padding", step.padding);
   keys("pad_if_needed", step.pad_if_needed);
   keys("seed", step.seed);
@@ -1235,7 +1236,7 @@ TransformPtr MakeRandomFlip(FieldReader& reader) {
 TransformPtr MakePadTo(FieldReader& reader) {
   Keys keys(reader);
   PadStep step;
-  keys.Size(step.size);
+  keys.Required("size", step.size);
   keys("value", step.value);
   keys.Parse("position", [&](const std::string& text) {
     if (text != "center" && text != "top_left") {
@@ -1265,9 +1266,7 @@ TransformPtr MakeDelta(FieldReader& reader, ColorStep::Kind kind) {
   ColorStep step;
   step.kind = kind;
   double delta = 0;
-  const Config* config = keys.Take("max_delta");
-  if (config == nullptr) reader.Required("max_delta", delta);  // complains
-  ReadConfig(*config, delta);
+  const Config* config = keys.Required("max_delta", delta);
   if (!(delta >= 0)) throw config->Complain("expected 0 or more");
   step.lower = -delta;
   step.upper = delta;
@@ -1279,11 +1278,8 @@ TransformPtr MakeFactor(FieldReader& reader, ColorStep::Kind kind) {
   Keys keys(reader);
   ColorStep step;
   step.kind = kind;
-  for (auto [name, value] : {std::pair("lower", &step.lower), std::pair("upper", &step.upper)}) {
-    const Config* config = keys.Take(name);
-    if (config == nullptr) reader.Required(name, *value);  // complains
-    ReadConfig(*config, *value);
-  }
+  keys.Required("lower", step.lower);
+  keys.Required("upper", step.upper);
   keys("seed", step.seed);
   return keys.Finish(step);
 }

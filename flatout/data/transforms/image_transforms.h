@@ -106,8 +106,8 @@ using Step = std::variant<DecodeStep, ResizeStep, CropStep, ResizedCropStep, Fli
 
 // One step on the field of that name. Throw UserError for options that make no sense.
 TransformPtr Make(Step step, std::string field = "image");
-inline TransformPtr Decode(DecodeStep step = {}, std::string field = "image") {
-  return Make(std::move(step), std::move(field));
+inline TransformPtr Decode(const DecodeStep& step = {}, std::string field = "image") {
+  return Make(step, std::move(field));
 }
 inline TransformPtr Resize(ResizeStep step, std::string field = "image") {
   return Make(std::move(step), std::move(field));
@@ -118,8 +118,8 @@ inline TransformPtr RandomResizedCrop(ResizedCropStep step, std::string field = 
 inline TransformPtr Crop(CropStep step, std::string field = "image") {
   return Make(std::move(step), std::move(field));
 }
-inline TransformPtr RandomFlip(FlipStep step = {}, std::string field = "image") {
-  return Make(std::move(step), std::move(field));
+inline TransformPtr RandomFlip(const FlipStep& step = {}, std::string field = "image") {
+  return Make(step, std::move(field));
 }
 inline TransformPtr Normalize(NormalizeStep step = {}, std::string field = "image") {
   return Make(std::move(step), std::move(field));
