@@ -81,7 +81,10 @@ enum class Comparison { kEq, kNe, kLt, kLe, kGt, kGe };
 Value Compare(Value a, Value b, Comparison comparison);   // -> pred
 Value Select(Value pred, Value on_true, Value on_false);  // pred broadcasts too
 Value Clamp(Value low, Value x, Value high);
-Value Convert(Value x, DType dtype);         // the value itself when the dtype is already right
+Value Convert(Value x, DType dtype);  // the value itself when the dtype is already right
+// Integers of any type as i32, for use as indices and classes. What i32 cannot hold becomes its
+// nearest end, which lies outside of any bound, not some other index as Convert would make of it.
+Value ToIndex(Value x);
 Value BitcastConvert(Value x, DType dtype);  // same width
 
 Value operator+(Value a, Value b);

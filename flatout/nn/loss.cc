@@ -561,7 +561,7 @@ Value AlignIndices(Value y_true, Value y_pred) {
         "for predictions {}",
         ir::DimsToString(expected), y_true.shape().ToString(), y_pred.shape().ToString());
   }
-  return ir::Convert(y_true, ir::DType::kI32);
+  return ir::ToIndex(y_true);
 }
 
 }  // namespace flatout::nn

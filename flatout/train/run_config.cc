@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "flatout/base/error.h"
+#include "flatout/base/log.h"
 #include "flatout/data/keep_fields.h"
 #include "flatout/nn/context.h"
 
@@ -144,9 +145,18 @@ data::SourcePtr Usable(const RunConfig& config, const data::SourcePtr& source) {
   }
   if (kept.empty()) {
     throw Invalid(
-        "{}: no field has one size for all records, as batches need; bring some to one with "
-        "data.transforms (resize, pad_or_truncate, lookup, ...)",
-        source->description());
+        "{}: no field has one size for all records, as batches need ({}); bring some to one with "
+        "data.transforms (resize, pad_or_truncate, lookup, ...), or mend the records that differ",
+        source->description(), data::DescribeFields(source->fields()));
+  }
+  // Said once, not for each split.
+  for (const data::Field& field : source->fields()) {
+    if (split != "train" || std::find(kept.begin(), kept.end(), field.name) != kept.end()) continue;
+    LogWarning("{}: the field {} differs in size from record to record and is left out; {}",
+               config.data.place().ToString(), field.ToString(),
+               field.text ? "lookup, hash, tokenize or decode_image make numbers of text (or was "
+                            "a column of numbers taken for text? declare its type)"
+                          : "pad_or_truncate or resize bring it to one size");
   }
   return kept.size() == source->fields().size() ? source : data::KeepFields(source, kept);
 }

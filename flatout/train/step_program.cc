@@ -553,7 +553,7 @@ DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec) {
   if (spec.loss->name().starts_with("sparse") && ir::IsInteger(target.dtype())) {
     // Losses give NaN for a class that the outputs do not have.
     const int64_t classes = forward.outputs[0].dim(-1);
-    const Value index = ir::Convert(target, DType::kI32);
+    const Value index = ir::ToIndex(target);
     const Value known = ir::And(ir::Ge(index, 0), ir::Lt(index, static_cast<double>(classes)));
     program.names.push_back(fmt::format("the data's field {} holds a class outside 0 to {}",
                                         spec.field_names[spec.target_field], classes - 1));

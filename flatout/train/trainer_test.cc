@@ -1154,6 +1154,28 @@ TEST(TrainerTest, BadRecordsAreLeftOutUpToTheDeclaredNumberAndCounted) {
   EXPECT_THROW(run(0, nullptr), DataError);
 }
 
+// A class that i32 cannot hold is outside of the classes; it is not the class that its lower bits
+// say.
+TEST(TrainerTest, LargeClassesAreNotCutToSmallOnes) {
+  for (const int64_t label : {int64_t{1} << 32, (int64_t{1} << 32) + 1, -(int64_t{1} << 32)}) {
+    const Rows rows = MakeRows(16);
+    std::vector<int64_t> labels(16, 1);
+    labels[5] = label;
+    const auto source = std::make_shared<data::ArraysSource>(
+        "rows",
+        std::vector<data::Array>{data::MakeArray("x", Shape(DType::kF32, {kFeatures}), rows.x),
+                                 data::MakeArray("y", Shape::Scalar(DType::kI64), labels)});
+    Trainer trainer(Options("global_batch = 8"), Linear(), {.train = source}, Devices(1));
+    try {
+      trainer.Fit();
+      ADD_FAILURE() << "no error for the class " << label;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_code(), kExitBadData) << label;
+      EXPECT_THAT(error.what(), HasSubstr("a class outside 0 to")) << label;
+    }
+  }
+}
+
 TEST(TrainerTest, AnErrorOfTheReaderEndsTheRunWithItsCode) {
   class Broken : public data::ArraysSource {
    public:

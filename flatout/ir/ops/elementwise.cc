@@ -3,6 +3,7 @@
 // Nodes take operands of equal dims; the builders insert the broadcasts. Derivatives are textbook
 // ones; where a choice exists it is said at the row.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "flatout/ir/op.h"
@@ -467,6 +468,13 @@ Value Clamp(Value low, Value x, Value high) {
 Value Convert(Value x, DType dtype) {
   if (x.dtype() == dtype) return x;
   return x.graph().AddNode(kConvert, {x}, {{"dtype", dtype}}).output();
+}
+
+Value ToIndex(Value x) {
+  constexpr double kLargest = std::numeric_limits<int32_t>::max();
+  if (x.dtype() == DType::kI64) x = Max(Min(x, kLargest), -kLargest - 1);
+  if (x.dtype() == DType::kU32 || x.dtype() == DType::kU64) x = Min(x, kLargest);
+  return Convert(x, DType::kI32);
 }
 
 Value BitcastConvert(Value x, DType dtype) {

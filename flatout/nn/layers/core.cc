@@ -45,7 +45,7 @@ ir::Value Ids(const Layer& layer, ir::Value x) {
   if (x.dtype() == ir::DType::kPred) {
     throw Invalid("{} needs integers, found {}", layer.type(), Shown(x));
   }
-  return ir::Convert(x, ir::DType::kI32);
+  return ir::ToIndex(x);
 }
 
 template <typename Options>
