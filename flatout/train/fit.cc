@@ -271,6 +271,7 @@ class Trainer::Fitting {
     result_.samples += launch.rows;
     epoch_steps_ += launch.steps;
     interval_rows_ += launch.rows;
+    epoch_rows_ += launch.rows;
     ++launches_;
     if (result_.summary.first_step_seconds == 0) {
       result_.summary.first_step_seconds = SecondsSinceProcessStart();
@@ -401,6 +402,9 @@ class Trainer::Fitting {
 
   // Validates and runs what happens after an epoch; true when training is to end.
   bool EndEpoch(bool complete) {
+    if (complete && epoch_rows_ == 0) {
+      throw BadData("{}: all records are bad", t_.sources_.train->description());
+    }
     EpochEnd end;
     const Progress progress = MakeProgress();  // before the count goes on
     end.epoch = result_.epochs + 1;
@@ -466,6 +470,7 @@ class Trainer::Fitting {
     result_.last_epoch = end.logs;
     totals_ = Totals(t_.metrics_, t_.metric_names_);
     epoch_steps_ = 0;
+    epoch_rows_ = 0;
     epoch_begin_ = SteadySeconds();
     BeginInterval();
     // As in Keras, also when training ends without having been stopped early.
@@ -676,7 +681,7 @@ class Trainer::Fitting {
   std::string save_error_;
   bool kept_ = false;  // the weights, by whoever threw
   double epoch_begin_ = 0, interval_begin_ = 0, shown_ = 0;
-  int64_t interval_rows_ = 0;
+  int64_t interval_rows_ = 0, epoch_rows_ = 0;
   data::EngineStats interval_input_;
   watch::LedgerReport interval_ledger_;
   std::jthread stop_watch_;  // last: ends before what it uses

@@ -133,8 +133,9 @@ RunConfig LoadRunConfig(const std::string& path, const std::vector<std::string>&
 
 namespace {
 
-// The split with the fields that training can use.
-data::SourcePtr Usable(const RunConfig& config, const data::SourcePtr& source) {
+// The split with the fields that training can use. `say`: warn of those that are left out; once,
+// not for each split.
+data::SourcePtr Usable(const RunConfig& config, const data::SourcePtr& source, bool say) {
   if (source == nullptr) return nullptr;
   std::vector<std::string> kept;
   for (const data::Field& field : source->fields()) {
@@ -149,9 +150,8 @@ data::SourcePtr Usable(const RunConfig& config, const data::SourcePtr& source) {
         "data.transforms (resize, pad_or_truncate, lookup, ...), or mend the records that differ",
         source->description(), data::DescribeFields(source->fields()));
   }
-  // Said once, not for each split.
   for (const data::Field& field : source->fields()) {
-    if (split != "train" || std::find(kept.begin(), kept.end(), field.name) != kept.end()) continue;
+    if (!say || std::find(kept.begin(), kept.end(), field.name) != kept.end()) continue;
     LogWarning("{}: the field {} differs in size from record to record and is left out; {}",
                config.data.place().ToString(), field.ToString(),
                field.text ? "lookup, hash, tokenize or decode_image make numbers of text (or was "
@@ -165,8 +165,8 @@ data::SourcePtr Usable(const RunConfig& config, const data::SourcePtr& source) {
 
 Sources OpenSources(const RunConfig& config) {
   const data::Splits splits = data::OpenSplits(config.data, config.train.seed);
-  return {Usable(config, splits.train), Usable(config, splits.validation),
-          Usable(config, splits.test)};
+  return {Usable(config, splits.train, true), Usable(config, splits.validation, false),
+          Usable(config, splits.test, false)};
 }
 
 Sources OpenSources(const Config& data_table) {

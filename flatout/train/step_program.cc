@@ -52,6 +52,11 @@ Value Penalty(nn::Context& ctx, const nn::Model& model) {
   return total;
 }
 
+// What sums over the batch are divided by: its rows, or 1 where it has none.
+Value RowsOrOne(Value weight_sum) {
+  return ir::Select(ir::Gt(weight_sum, 0), weight_sum, ir::ScalarLike(weight_sum, 1));
+}
+
 Forward RunForward(const StepSpec& spec, nn::Context& ctx, std::span<const Value> fields,
                    Value weight) {
   Forward forward;
@@ -186,7 +191,7 @@ TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& lay
 
   Value penalty = forward.penalty;
   if (spec.replicas == 1) {
-    const Value mean = loss_sum / weight_sum;
+    const Value mean = loss_sum / RowsOrOne(weight_sum);
     result.loss = penalty ? mean + penalty : mean;
     gradients = ir::Gradient(result.loss, weights);
   } else {
@@ -207,15 +212,17 @@ TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& lay
     loss_sum = summed[next++];
     weight_sum = summed[next++];
     for (Value& value : metric_sums) value = summed[next++];
-    for (Value& value : assignments) value = summed[next++] / weight_sum;
-    result.loss = local_sum / weight_sum;
-    for (size_t i = 0; i < gradients.size(); ++i) gradients[i] = summed[i] / weight_sum;
+    const Value rows = RowsOrOne(weight_sum);
+    for (Value& value : assignments) value = summed[next++] / rows;
+    result.loss = local_sum / rows;
+    for (size_t i = 0; i < gradients.size(); ++i) gradients[i] = summed[i] / rows;
   }
 
-  // Once a loss was not finite nothing is updated any more.
-  const Value proceed = After(
-      gradients, ir::And(ir::IsFinite(result.loss),
-                         ir::Compare(halted, ir::ScalarLike(halted, 0), ir::Comparison::kEq)));
+  // Once a loss was not finite nothing is updated any more; nor is it by a batch without rows, all
+  // of whose records were bad.
+  const Value sound = ir::And(ir::IsFinite(result.loss),
+                              ir::Compare(halted, ir::ScalarLike(halted, 0), ir::Comparison::kEq));
+  const Value proceed = After(gradients, ir::And(sound, ir::Gt(weight_sum, 0)));
 
   std::map<std::string, std::vector<Value>> slots_of;
   for (size_t i = num_variables; i < step_index; ++i) {
@@ -248,7 +255,7 @@ TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& lay
   }
   const Value one = ir::ScalarLike(step, 1), zero = ir::ScalarLike(step, 0);
   result.state.push_back(step + ir::Select(proceed, one, zero));
-  result.state.push_back(ir::Select(proceed, halted, one));
+  result.state.push_back(ir::Select(sound, halted, one));
   result.rate = update.learning_rate;
   // What an epoch reports is the mean with regularization, as in Keras.
   result.loss_sum = penalty ? result.loss * weight_sum : loss_sum;

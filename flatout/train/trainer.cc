@@ -188,6 +188,7 @@ void Trainer::CheckStateFits() const {
 }
 
 void Trainer::CheckScores(const Scores& scores, const data::SourcePtr& source) const {
+  if (scores.rows == 0) throw BadData("{}: all records are bad", source->description());
   if (std::isfinite(scores.loss)) return;
   // Is it a record? Labels outside the classes give NaN, and so do values that are not finite.
   const ir::Dims& output = model_.outputs()[0].shape().dims;

@@ -1154,6 +1154,53 @@ TEST(TrainerTest, BadRecordsAreLeftOutUpToTheDeclaredNumberAndCounted) {
   EXPECT_THROW(run(0, nullptr), DataError);
 }
 
+// A batch all of whose records are bad changes nothing; a split of only such records is an error.
+TEST(TrainerTest, BatchesOfOnlyBadRecordsChangeNothing) {
+  class Stretch : public data::ArraysSource {
+   public:
+    Stretch(const Rows& rows, int64_t begin, int64_t end)
+        : ArraysSource("stretch", {data::MakeArray("x", Shape(DType::kF32, {kFeatures}), rows.x),
+                                   data::MakeArray("y", Shape::Scalar(DType::kI32), rows.y)}),
+          begin_(begin),
+          end_(end) {}
+    void Read(data::ReadContext& context, int64_t epoch, std::span<const int64_t> indices,
+              data::Block& out) const override {
+      ArraysSource::Read(context, epoch, indices, out);
+      for (size_t i = 0; i < indices.size(); ++i) {
+        if (indices[i] >= begin_ && indices[i] < end_) {
+          out.Bad(static_cast<int64_t>(i), BadData("record {} is damaged", indices[i]));
+        }
+      }
+    }
+
+   private:
+    int64_t begin_, end_;
+  };
+  const auto run = [](int64_t begin, int64_t end, int64_t records, int64_t devices,
+                      bool bad_test = false) {
+    Sources sources = {.train = std::make_shared<Stretch>(MakeRows(records), begin, end)};
+    if (bad_test) sources.test = std::make_shared<Stretch>(MakeRows(8), 0, 8);
+    Trainer trainer(Options("global_batch = 8\nsteps_per_launch = 2",
+                            "[data]\nsource = \"arrays\"\nshuffle = false\n"
+                            "max_bad_records = 100\n"
+                            "[optimizer]\nclass = \"Adam\"\nweight_decay = 0.1"),
+                    Mlp(), sources, Devices(devices));
+    FitResult result = trainer.Fit();
+    return std::pair(std::move(result), trainer.Weights().tensors.at(0).bytes);
+  };
+  for (const int64_t devices : {1, 2}) {
+    // The third of five batches is all bad; what it holds must not matter, nor that it was there.
+    const auto [with, weights] = run(16, 24, 40, devices);
+    EXPECT_EQ(with.samples, 32);
+    EXPECT_EQ(with.summary.bad_records, 8);
+    for (const float loss : with.losses) EXPECT_TRUE(std::isfinite(loss));
+    // At the end of the epoch it is as if it had not been.
+    EXPECT_EQ(run(16, 40, 40, devices).second, run(16, 16, 16, devices).second);
+    EXPECT_THROW(run(0, 40, 40, devices), DataError);
+    EXPECT_THROW(run(0, 0, 40, devices, /*bad_test=*/true), DataError);
+  }
+}
+
 // A class that i32 cannot hold is outside of the classes; it is not the class that its lower bits
 // say.
 TEST(TrainerTest, LargeClassesAreNotCutToSmallOnes) {
