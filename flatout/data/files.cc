@@ -41,10 +41,9 @@ constexpr std::string_view kWild = "*?[";
 
 bool IsWild(std::string_view text) { return text.find_first_of(kWild) != std::string_view::npos; }
 
-// The names in a folder, sorted; none where it cannot be read.
-std::vector<std::string> NamesIn(const fs::path& folder) {
+// The names in a folder, sorted; none where it cannot be read, for which `error` gives the reason.
+std::vector<std::string> NamesIn(const fs::path& folder, std::error_code& error) {
   std::vector<std::string> names;
-  std::error_code error;
   fs::directory_iterator it(folder.empty() ? fs::path(".") : folder, error);
   for (; !error && it != fs::directory_iterator(); it.increment(error)) {
     names.push_back(it->path().filename().string());
@@ -62,7 +61,9 @@ bool IsFolder(const fs::path& path) {
 std::string Instead(const fs::path& folder, const std::string& name) {
   const std::string shown = folder.empty() ? "." : folder.string();
   if (!IsFolder(folder)) return fmt::format("; the folder {} does not exist either", shown);
-  const std::vector<std::string> names = NamesIn(folder);
+  std::error_code error;
+  const std::vector<std::string> names = NamesIn(folder, error);
+  if (error) return fmt::format("; the folder {} cannot be read: {}", shown, error.message());
   if (names.empty()) return fmt::format("; the folder {} is empty", shown);
   std::string nearest = Nearest(name, names);
   // A file whose name only gained or lost a suffix is what was meant more often than not.
@@ -112,7 +113,7 @@ class Globber {
     }
     if (name == "**") {
       if (!last) Walk(folder, part + 1, depth);
-      for (const std::string& entry : NamesIn(folder)) {
+      for (const std::string& entry : Names(folder)) {
         if (entry.front() == '.') continue;
         const fs::path path = folder / entry;
         if (IsFolder(path)) {
@@ -133,7 +134,7 @@ class Globber {
       }
       return;
     }
-    for (const std::string& entry : NamesIn(folder)) {
+    for (const std::string& entry : Names(folder)) {
       if (fnmatch(name.c_str(), entry.c_str(), FNM_PERIOD) != 0) continue;
       const fs::path path = folder / entry;
       if (IsFolder(path)) {
@@ -142,6 +143,17 @@ class Globber {
         Take(path);
       }
     }
+  }
+
+  // A folder that cannot be read may hold files that the pattern means.
+  static std::vector<std::string> Names(const fs::path& folder) {
+    std::error_code error;
+    std::vector<std::string> names = NamesIn(folder, error);
+    if (error) {
+      throw BadData("{}: the folder cannot be read: {}", folder.empty() ? "." : folder.string(),
+                    error.message());
+    }
+    return names;
   }
 
   void Take(const fs::path& path) {
@@ -257,16 +269,28 @@ size_t ReadAt(const std::string& path, int fd, int64_t offset, std::span<std::by
   return done;
 }
 
-// What makes a file the same file as before.
+// What makes a file the same file as before. Copying with all attributes, unpacking and touch can
+// give another file the size and the time of change of an old one, but not its number on the disk
+// and the time at which that was last changed.
 struct Stamp {
-  int64_t size = -1, seconds = 0, nanoseconds = 0;
+  int64_t size = -1, seconds = 0, nanoseconds = 0;  // of the content's last change
+  int64_t inode = 0, inode_seconds = 0, inode_nanoseconds = 0;
+
+  Stamp() = default;
+  explicit Stamp(const struct stat& info)
+      : size(info.st_size),
+        seconds(info.st_mtim.tv_sec),
+        nanoseconds(info.st_mtim.tv_nsec),
+        inode(static_cast<int64_t>(info.st_ino)),
+        inode_seconds(info.st_ctim.tv_sec),
+        inode_nanoseconds(info.st_ctim.tv_nsec) {}
   bool operator==(const Stamp&) const = default;
 };
 
 std::optional<Stamp> StampOf(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return std::nullopt;
-  return Stamp{info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+  return Stamp(info);
 }
 
 // A file on disk, read with pread. Not mapped: a mapped file that somebody shortens ends the
@@ -468,7 +492,7 @@ class Store {
       if (wrote < 0 && errno == EINTR) continue;
       if (wrote < 0) {
         throw UserError(
-            Code::kResourceExhausted,
+            Code::kFailedPrecondition,
             fmt::format(
                 "{}: its unpacked content ({} so far) does not fit: {}. FLATOUT_CACHE names "
                 "another folder for it; plain files need none",
@@ -673,7 +697,7 @@ std::shared_ptr<const ByteFile> ByteFile::Open(
     return std::make_shared<PlainFile>(path, std::move(file), info.st_size);
   }
   const std::string full = FullPath(path);
-  const Stamp stamp{info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+  const Stamp stamp(info);
   if (std::shared_ptr<const ByteFile> held = UnpackedFiles::Find(full, stamp)) return held;
   Store store(path);
   int64_t offset = 0;
@@ -702,7 +726,8 @@ std::vector<int64_t> CachedIndex(const std::string& path, std::string_view kind,
   name.Field(full).Field(kind);
   const std::string entry = fmt::format("{}/{}.index", folder, name.HexDigest());
   const auto key = [&](const Stamp& s) {
-    return fmt::format("{} {}.{:09} {} {}\n", s.size, s.seconds, s.nanoseconds, kind, full);
+    return fmt::format("{} {}.{:09} {} {}.{:09} {} {}\n", s.size, s.seconds, s.nanoseconds, s.inode,
+                       s.inode_seconds, s.inode_nanoseconds, kind, full);
   };
   if (std::optional<std::vector<int64_t>> known = LoadIndex(entry, key(*stamp))) return *known;
   std::vector<int64_t> values = build();

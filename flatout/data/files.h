@@ -58,9 +58,9 @@ class ByteFile {
 };
 
 // The index of one file: any numbers that tell where its records are. Taken from the cache folder
-// (the index/ beside the compiled programs) when the file there has the same path, size,
-// modification time and `kind`, else made by `build` and stored. `kind` names the format and every
-// option that the index depends on.
+// (the index/ beside the compiled programs) when the file there has the same path, size, times of
+// change, number on the disk and `kind`, else made by `build` and stored. `kind` names the format
+// and every option that the index depends on.
 std::vector<int64_t> CachedIndex(const std::string& path, std::string_view kind,
                                  const std::function<std::vector<int64_t>()>& build);
 // Runs build(i) for each file on as many threads as this process has cores.

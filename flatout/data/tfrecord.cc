@@ -230,9 +230,8 @@ namespace {
 constexpr size_t kBuffer = size_t{1} << 18;
 
 UserError CannotWrite(const std::string& path, int error) {
-  return UserError(
-      error == ENOSPC || error == EDQUOT ? Code::kResourceExhausted : Code::kFailedPrecondition,
-      SystemMessage("write", path, error));
+  // Also for a full disk: kResourceExhausted is for memory, which has an exit code of its own.
+  return UserError(Code::kFailedPrecondition, SystemMessage("write", path, error));
 }
 
 }  // namespace

@@ -144,11 +144,21 @@ data::SourcePtr Usable(const RunConfig& config, const data::SourcePtr& source, b
                        std::find(inputs.begin(), inputs.end(), field.name) != inputs.end();
     if (field.fixed() || named) kept.push_back(field.name);
   }
-  if (kept.empty()) {
+  for (const data::Field& field : source->fields()) {
+    if (field.fixed() || std::find(kept.begin(), kept.end(), field.name) == kept.end()) continue;
     throw Invalid(
-        "{}: no field has one size for all records, as batches need ({}); bring some to one with "
-        "data.transforms (resize, pad_or_truncate, lookup, ...), or mend the records that differ",
-        source->description(), data::DescribeFields(source->fields()));
+        "{}: the field {} differs in size from record to record, but batches need one: bring it to "
+        "one with data.transforms (resize, pad_or_truncate, lookup, ...)",
+        source->description(), field.ToString());
+  }
+  // With inputs to be chosen from what is there, one field alone would be the target.
+  if (kept.size() < 2 && kept.size() < source->fields().size() && config.train.inputs.empty()) {
+    throw Invalid(
+        "{}: {} has one size for all records, as batches need, of {}: bring the others to one with "
+        "data.transforms (decode_image, resize, pad_or_truncate, lookup, ...), or mend the records "
+        "that differ",
+        source->description(), kept.empty() ? "no field" : "only " + kept[0],
+        data::DescribeFields(source->fields()));
   }
   for (const data::Field& field : source->fields()) {
     if (!say || std::find(kept.begin(), kept.end(), field.name) != kept.end()) continue;
