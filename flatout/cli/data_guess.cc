@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -233,14 +234,23 @@ Config GuessSource(const std::vector<std::string>& patterns) {
   }
   const std::vector<std::string> files = data::ExpandFiles(patterns);
   std::optional<Kind> kind;
+  std::exception_ptr unknown;
   for (const std::string& file : files) {
-    const Kind one = KindOf(file, ReadHead(file).bytes);
+    Kind one;
+    try {
+      one = KindOf(file, ReadHead(file).bytes);
+    } catch (const DataError&) {
+      // One that is empty, cut or damaged takes its kind from the others; opening it tells.
+      if (!unknown) unknown = std::current_exception();
+      continue;
+    }
     if (kind && SourceOf(*kind) != SourceOf(one)) {
       throw Invalid("{} and {} are of different kinds ({} and {}); name files of one kind",
                     files.front(), file, SourceOf(*kind), SourceOf(one));
     }
     kind = one;
   }
+  if (!kind) std::rethrow_exception(unknown);
   Config result = table(SourceOf(*kind));
   switch (*kind) {
     case Kind::kIdx: {
