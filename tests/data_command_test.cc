@@ -333,7 +333,8 @@ TEST_F(DataCommand, VerifyReadsThroughTransforms) {
   RunFile("[[data.transforms]]\nop = \"decode_image\"\nfield = \"word\"\n");
   const Outcome whole = Run({"verify", "run.toml", "--split", "test"});
   EXPECT_EQ(whole.exit_code, 3);
-  EXPECT_THAT(whole.out, HasSubstr("test: 20 records read, 20 bad"));
+  EXPECT_THAT(whole.out, AllOf(HasSubstr("test: 20 records read, 20 bad"),
+                               HasSubstr("bad (test): more.csv:12:1: record 10: ")));
   EXPECT_EQ(Run({"verify", "run.toml", "--split", "test", "--plain"}).exit_code, 0);
   // What a transform finds has its place in the file too.
   Good({"convert", "run.toml", "--to", "shards", "--shards", "2"});

@@ -33,10 +33,10 @@
 #include "flatout/base/thread_pool.h"
 #include "flatout/cli/data.h"
 #include "flatout/cli/signals.h"
-#include "flatout/data/csv_write.h"
-#include "flatout/data/example.h"
+#include "flatout/data/formats/csv_write.h"
+#include "flatout/data/formats/example.h"
+#include "flatout/data/formats/tfrecord.h"
 #include "flatout/data/scan.h"
-#include "flatout/data/tfrecord.h"
 #include "flatout/data/transform.h"
 
 namespace flatout::cli {

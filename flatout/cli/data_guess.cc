@@ -14,7 +14,7 @@
 #include "flatout/base/file.h"
 #include "flatout/cli/data.h"
 #include "flatout/data/files.h"
-#include "flatout/data/tfrecord.h"
+#include "flatout/data/formats/tfrecord.h"
 #include "flatout/data/unpack.h"
 
 namespace flatout::cli {

@@ -11,9 +11,10 @@
 // What lives where:
 //   field.h, block.h    what a record is, and a chunk of them in memory
 //   files.h             file patterns, files as bytes (plain, gzip, zlib), cached record indices
-//   sources/            one file format or generator each; all are opened by OpenSource
+//   formats/            parsers and writers of file formats, from bytes; image/ those of pictures
+//   sources/            one kind of file or generator each; all are opened by OpenSource
 //   transform.h         built-in maps; transforms/ holds them
-//   dataset.h           tf.data's verbs
+//   dataset.h           tf.data's verbs; verbs/ the nodes behind them
 //   pipeline.h          the [data] table of a run file: source, transforms, filter, cache
 //   launch.h, prefetch.h, device_prefetch.h    batches for the training program, made ahead
 //

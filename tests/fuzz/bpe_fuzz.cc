@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "flatout/data/bpe.h"
+#include "flatout/data/formats/bpe.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

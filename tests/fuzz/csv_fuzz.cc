@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "flatout/data/csv.h"
+#include "flatout/data/formats/csv.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "flatout/data/example.h"
+#include "flatout/data/formats/example.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

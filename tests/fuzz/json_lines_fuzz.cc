@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "flatout/data/json_lines.h"
+#include "flatout/data/formats/json_lines.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

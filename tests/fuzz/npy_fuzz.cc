@@ -1,7 +1,7 @@
 // The header of .npy files.
 #include <algorithm>
 
-#include "flatout/data/npy.h"
+#include "flatout/data/formats/npy.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

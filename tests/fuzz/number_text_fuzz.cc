@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "flatout/data/number_text.h"
+#include "flatout/data/formats/number_text.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "flatout/data/safetensors_header.h"
+#include "flatout/data/formats/safetensors_header.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

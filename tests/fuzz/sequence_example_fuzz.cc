@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "flatout/data/example.h"
+#include "flatout/data/formats/example.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

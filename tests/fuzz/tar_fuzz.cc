@@ -1,7 +1,7 @@
 // Members of tar archives.
 #include <vector>
 
-#include "flatout/data/tar.h"
+#include "flatout/data/formats/tar.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

@@ -1,7 +1,7 @@
 // Text files cut into records: quotes, comments, blank lines, any line end.
 #include <vector>
 
-#include "flatout/data/text_records.h"
+#include "flatout/data/formats/text_records.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

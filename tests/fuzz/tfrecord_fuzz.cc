@@ -1,7 +1,7 @@
 // Framing of TFRecord files.
 #include <vector>
 
-#include "flatout/data/tfrecord.h"
+#include "flatout/data/formats/tfrecord.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

@@ -1,7 +1,7 @@
 // The directory of zip archives, and the members that it names.
 #include <vector>
 
-#include "flatout/data/npy.h"
+#include "flatout/data/formats/npy.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace flatout::fuzz {

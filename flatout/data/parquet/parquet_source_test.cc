@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "flatout/base/file.h"
-#include "flatout/data/bpe.h"
+#include "flatout/data/formats/bpe.h"
 #include "flatout/data/source_testing.h"
 #include "flatout/data/testing.h"
 #include "flatout/data/transforms/field_transform.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "flatout/base/error.h"
-#include "flatout/data/csv.h"
+#include "flatout/data/formats/csv.h"
 #include "flatout/data/register.h"
 
 namespace flatout::data {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "flatout/base/error.h"
-#include "flatout/data/json_lines.h"
+#include "flatout/data/formats/json_lines.h"
 #include "flatout/data/register.h"
 
 namespace flatout::data {

@@ -5,8 +5,8 @@
 
 #include "flatout/base/error.h"
 #include "flatout/data/files.h"
+#include "flatout/data/formats/text_records.h"
 #include "flatout/data/register.h"
-#include "flatout/data/text_records.h"
 
 namespace flatout::data {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <utility>
 
-#include "flatout/data/npy.h"
+#include "flatout/data/formats/npy.h"
+#include "flatout/data/formats/stored_array.h"
 #include "flatout/data/register.h"
-#include "flatout/data/stored_array.h"
 
 namespace flatout::data {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "flatout/data/npy_testing.h"
+#include "flatout/data/formats/npy_testing.h"
 #include "flatout/data/source_testing.h"
 #include "flatout/data/testing.h"
 

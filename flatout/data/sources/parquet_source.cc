@@ -18,9 +18,9 @@
 #include "flatout/data/elements.h"
 #include "flatout/data/engine.h"
 #include "flatout/data/files.h"
+#include "flatout/data/formats/stored_array.h"
 #include "flatout/data/parquet/parquet_module.h"
 #include "flatout/data/register.h"
-#include "flatout/data/stored_array.h"
 
 namespace flatout::data {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "flatout/data/formats/safetensors_header.h"
+#include "flatout/data/formats/stored_array.h"
 #include "flatout/data/register.h"
-#include "flatout/data/safetensors_header.h"
-#include "flatout/data/stored_array.h"
 
 namespace flatout::data {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "flatout/data/formats/tfrecord.h"
 #include "flatout/data/register.h"
-#include "flatout/data/tfrecord.h"
 
 namespace flatout::data {
 namespace {
@@ -70,13 +70,13 @@ class TfRecords : public Source {
       }
     }
     // For what transforms find bad.
-    out.set_origin([this, records = std::vector<int64_t>(records.begin(), records.end())](
-                       int64_t row) {
-      const int64_t record = records[static_cast<size_t>(row)];
-      const auto after = std::upper_bound(begins_.begin(), begins_.end(), record);
-      const auto file = static_cast<size_t>(after - begins_.begin()) - 1;
-      return files_[file]->Describe(record - begins_[file]);
-    });
+    out.set_origin(
+        [this, records = std::vector<int64_t>(records.begin(), records.end())](int64_t row) {
+          const int64_t record = records[static_cast<size_t>(row)];
+          const auto after = std::upper_bound(begins_.begin(), begins_.end(), record);
+          const auto file = static_cast<size_t>(after - begins_.begin()) - 1;
+          return files_[file]->Describe(record - begins_[file]);
+        });
   }
 
  private:

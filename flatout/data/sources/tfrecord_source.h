@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "flatout/base/config.h"
-#include "flatout/data/example.h"
 #include "flatout/data/files.h"
+#include "flatout/data/formats/example.h"
 #include "flatout/data/source.h"
 
 namespace flatout::data {

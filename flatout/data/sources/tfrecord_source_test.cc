@@ -11,8 +11,8 @@
 #include <random>
 #include <thread>
 
+#include "flatout/data/formats/tfrecord.h"
 #include "flatout/data/testing.h"
-#include "flatout/data/tfrecord.h"
 
 namespace flatout::data {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "flatout/data/read_bytes.h"
+#include "flatout/data/formats/read_bytes.h"
 
 namespace flatout::data {
 

@@ -10,11 +10,11 @@
 
 #include "flatout/data/elements.h"
 #include "flatout/data/files.h"
-#include "flatout/data/npy.h"
+#include "flatout/data/formats/npy.h"
+#include "flatout/data/formats/stored_array.h"
+#include "flatout/data/formats/tar.h"
 #include "flatout/data/register.h"
 #include "flatout/data/sources/webdataset.h"
-#include "flatout/data/stored_array.h"
-#include "flatout/data/tar.h"
 
 namespace flatout::data {
 namespace {
@@ -180,6 +180,15 @@ class WebDatasetSource : public Source {
         out.Bad(row, error);
       }
     }
+    // For what transforms find bad.
+    out.set_origin(
+        [this, records = std::vector<int64_t>(records.begin(), records.end())](int64_t row) {
+          const int64_t record = records[static_cast<size_t>(row)];
+          const Shard& shard = ShardOf(record);
+          const int64_t begin = Sample(shard, record)[0];
+          return fmt::format("{}: byte {}: sample \"{}\"", shard.file->path(), begin,
+                             Key(shard, begin));
+        });
   }
 
  private:

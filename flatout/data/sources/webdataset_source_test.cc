@@ -4,10 +4,10 @@
 #include <random>
 
 #include "flatout/base/file.h"
-#include "flatout/data/npy_testing.h"
+#include "flatout/data/formats/npy_testing.h"
+#include "flatout/data/formats/tar_testing.h"
 #include "flatout/data/source_testing.h"
 #include "flatout/data/sources/webdataset.h"
-#include "flatout/data/tar_testing.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {

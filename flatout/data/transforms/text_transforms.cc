@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "flatout/data/bpe.h"
 #include "flatout/data/files.h"
+#include "flatout/data/formats/bpe.h"
 #include "flatout/data/register.h"
 #include "flatout/data/transforms/field_transform.h"
 #include "flatout/data/transforms/text_hash.h"

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "flatout/data/bpe.h"
+#include "flatout/data/formats/bpe.h"
 #include "flatout/data/source_testing.h"
 #include "flatout/data/testing.h"
 #include "flatout/data/transforms/text_hash.h"

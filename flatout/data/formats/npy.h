@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "flatout/data/read_bytes.h"
+#include "flatout/data/formats/read_bytes.h"
 #include "flatout/ir/shape.h"
 
 namespace flatout::data {

@@ -1,11 +1,11 @@
-#include "flatout/data/json_lines.h"
+#include "flatout/data/formats/json_lines.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "flatout/base/error.h"
-#include "flatout/data/number_text.h"
+#include "flatout/data/formats/number_text.h"
 
 namespace flatout::data {
 namespace {

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "flatout/data/read_bytes.h"
+#include "flatout/data/formats/read_bytes.h"
 
 namespace flatout::data {
 

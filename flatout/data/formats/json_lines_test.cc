@@ -1,4 +1,4 @@
-#include "flatout/data/json_lines.h"
+#include "flatout/data/formats/json_lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

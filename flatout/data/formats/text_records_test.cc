@@ -1,4 +1,4 @@
-#include "flatout/data/text_records.h"
+#include "flatout/data/formats/text_records.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "flatout/data/npy.h"
+#include "flatout/data/formats/npy.h"
 
 #include <gmock/gmock.h>
 
 #include <random>
 
 #include "flatout/base/error.h"
-#include "flatout/data/npy_testing.h"
+#include "flatout/data/formats/npy_testing.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {

@@ -1,4 +1,4 @@
-#include "flatout/data/csv.h"
+#include "flatout/data/formats/csv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "flatout/base/file.h"
-#include "flatout/data/json_lines.h"
+#include "flatout/data/formats/json_lines.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {

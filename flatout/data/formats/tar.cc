@@ -1,4 +1,4 @@
-#include "flatout/data/tar.h"
+#include "flatout/data/formats/tar.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "flatout/data/csv.h"
+#include "flatout/data/formats/csv.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #endif
 
 #include "flatout/base/error.h"
-#include "flatout/data/number_text.h"
+#include "flatout/data/formats/number_text.h"
 
 namespace flatout::data {
 namespace {

@@ -1,4 +1,4 @@
-#include "flatout/data/bpe.h"
+#include "flatout/data/formats/bpe.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

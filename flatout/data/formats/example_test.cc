@@ -1,4 +1,4 @@
-#include "flatout/data/example.h"
+#include "flatout/data/formats/example.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "flatout/data/csv_write.h"
+#include "flatout/data/formats/csv_write.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "flatout/data/columns.h"
+#include "flatout/data/formats/columns.h"
 
 #include <fnmatch.h>
 
@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "flatout/base/error.h"
-#include "flatout/data/number_text.h"
-#include "flatout/data/text_records.h"
+#include "flatout/data/formats/number_text.h"
+#include "flatout/data/formats/text_records.h"
 
 namespace flatout::data {
 namespace {

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "flatout/base/config.h"
-#include "flatout/data/columns.h"
 #include "flatout/data/files.h"
+#include "flatout/data/formats/columns.h"
+#include "flatout/data/formats/text_records.h"
 #include "flatout/data/source.h"
-#include "flatout/data/text_records.h"
 
 namespace flatout::data {
 

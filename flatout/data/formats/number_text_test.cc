@@ -1,4 +1,4 @@
-#include "flatout/data/number_text.h"
+#include "flatout/data/formats/number_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "flatout/data/tfrecord.h"
+#include "flatout/data/formats/tfrecord.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "flatout/data/tar.h"
+#include "flatout/data/formats/tar.h"
 
 #include <gmock/gmock.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "flatout/base/file.h"
-#include "flatout/data/tar_testing.h"
+#include "flatout/data/formats/tar_testing.h"
 #include "flatout/data/testing.h"
 
 namespace flatout::data {

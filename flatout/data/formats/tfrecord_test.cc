@@ -1,4 +1,4 @@
-#include "flatout/data/tfrecord.h"
+#include "flatout/data/formats/tfrecord.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

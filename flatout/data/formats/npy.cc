@@ -1,4 +1,4 @@
-#include "flatout/data/npy.h"
+#include "flatout/data/formats/npy.h"
 
 #include <zlib.h>
 

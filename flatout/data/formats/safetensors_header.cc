@@ -1,4 +1,4 @@
-#include "flatout/data/safetensors_header.h"
+#include "flatout/data/formats/safetensors_header.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "flatout/data/text_records.h"
+#include "flatout/data/formats/text_records.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -589,6 +589,16 @@ int64_t RecordFiles::Read(ReadContext& context, std::span<const int64_t> records
       }
     }
   }
+  // For what transforms find bad.
+  out.set_origin(
+      [this, records = std::vector<int64_t>(records.begin(), records.end())](int64_t row) {
+        const int64_t record = records[static_cast<size_t>(row)];
+        const auto after = std::upper_bound(begin_.begin(), begin_.end(), record);
+        const auto of = static_cast<size_t>(after - begin_.begin()) - 1;
+        const int64_t number = record - begin_[of];
+        return fmt::format("{}: record {}",
+                           Where(of, files_[of].index.begin(number + files_[of].skip)), number);
+      });
   // One large record is no reason to hold on to its memory.
   if (memory.bytes.size() > 4 * static_cast<size_t>(kMost))
     std::vector<std::byte>().swap(memory.bytes);

@@ -1,4 +1,4 @@
-#include "flatout/data/stored_array.h"
+#include "flatout/data/formats/stored_array.h"
 
 #include <algorithm>
 #include <cmath>
