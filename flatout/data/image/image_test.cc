@@ -305,6 +305,27 @@ TEST(Jpeg, DamagedData) {
   EXPECT_THAT(MessageOf<DataError>([&] { Decode(file); }), HasSubstr("damaged"));
 }
 
+// A picture without its own tables is not decoded with those of the picture before it. (Found by
+// fuzzing.)
+TEST(Jpeg, MissingTables) {
+  const std::string file = WriteJpeg(Photo(32, 32, 3), 32, 32, 3);
+  const size_t at = file.find("\xff\xdb");
+  ASSERT_NE(at, file.npos);
+  const size_t length = static_cast<unsigned char>(file[at + 2]) * size_t{256} +
+                        static_cast<unsigned char>(file[at + 3]);
+  const std::string without = file.substr(0, at) + file.substr(at + 2 + length);
+  ImageReader reader;
+  for (int round = 0; round < 2; ++round) {
+    reader.Open(Bytes(file), {});
+    reader.Read({0, 0, 32, 32});
+    reader.Open(Bytes(without), {});
+    EXPECT_THAT(MessageOf<DataError>([&] {
+                  reader.Read({0, 0, 32, 32});
+                }),
+                HasSubstr("Quantization table"));
+  }
+}
+
 TEST(Jpeg, BytesBetweenMarkersDoNoHarm) {
   const std::string file = RecordedFile("jpeg_420");
   // Behind the first segment.

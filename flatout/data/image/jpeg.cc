@@ -236,6 +236,11 @@ struct JpegDecoder::State {
       jpeg_abort_decompress(&info);
       return false;
     }
+    // A new object for each file (some microseconds): an old one keeps the tables of the file
+    // before, and a damaged file without its own would be decoded with those.
+    jpeg_destroy_decompress(&info);
+    jpeg_create_decompress(&info);
+    info.progress = &progress;
     jpeg_mem_src(&info, data, size);
     jpeg_read_header(&info, TRUE);
     info.scale_num = static_cast<unsigned>(eighths);
