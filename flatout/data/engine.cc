@@ -1,12 +1,15 @@
 #include "flatout/data/engine.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -28,6 +31,30 @@ double ThreadCpuSeconds() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
+
+// How long this thread was ready to run while others had the processors, as far as the kernel says
+// (proc(5), schedstat: nanoseconds on a processor, nanoseconds waiting for one, ...).
+class RunDelay {
+ public:
+  RunDelay() : file_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+  ~RunDelay() {
+    if (file_ >= 0) close(file_);
+  }
+  RunDelay(const RunDelay&) = delete;
+  RunDelay& operator=(const RunDelay&) = delete;
+  double Seconds() const {
+    char text[96];
+    const ssize_t size = file_ < 0 ? -1 : pread(file_, text, sizeof(text) - 1, 0);
+    if (size <= 0) return 0;
+    text[size] = 0;
+    char* rest = nullptr;
+    std::strtoull(text, &rest, 10);
+    return static_cast<double>(std::strtoull(rest, nullptr, 10)) * 1e-9;
+  }
+
+ private:
+  int file_;
+};
 
 }  // namespace
 
@@ -55,7 +82,7 @@ struct Engine::State {
   bool MayPlan() const;
   void Plan(std::unique_lock<std::mutex>& lock, ReadContext& context);
   void RunPiece(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Slot>& slot,
-                ReadContext& context);
+                ReadContext& context, const RunDelay& delay);
   void Account(Slot& slot, int64_t bytes);
   void Tune();
   void Apply(const Tuner::Setting& setting);
@@ -136,11 +163,12 @@ void Engine::State::Plan(std::unique_lock<std::mutex>& lock, ReadContext& contex
 }
 
 void Engine::State::RunPiece(std::unique_lock<std::mutex>& lock, const std::shared_ptr<Slot>& slot,
-                             ReadContext& context) {
+                             ReadContext& context, const RunDelay& delay) {
   const int piece = slot->begun++;
   lock.unlock();
   const Stopwatch wall;
   const double cpu = ThreadCpuSeconds();
+  const double delayed = delay.Seconds();
   std::exception_ptr error;
   try {
     slot->job->Run(piece, context);
@@ -166,6 +194,7 @@ void Engine::State::RunPiece(std::unique_lock<std::mutex>& lock, const std::shar
   }
   stats.busy += wall.Seconds();
   stats.cpu += ThreadCpuSeconds() - cpu;
+  stats.queued += delay.Seconds() - delayed;
   for (const auto& [name, time] : context.TakeTimes()) {
     StageTime& sum = stats.stages[name];
     sum.seconds += time.seconds;
@@ -182,11 +211,12 @@ void Engine::State::RunPiece(std::unique_lock<std::mutex>& lock, const std::shar
 
 void Engine::State::Work(int index) {
   ReadContext context(options.bad);
+  const RunDelay delay;
   std::unique_lock lock(mutex);
   while (!stopping) {
     if (index < workers) {
       if (std::shared_ptr<Slot> slot = SlotWithWork()) {
-        RunPiece(lock, slot, context);
+        RunPiece(lock, slot, context, delay);
         continue;
       }
       if (MayPlan()) {
@@ -233,6 +263,7 @@ void Engine::State::Tune() {
   now.wait = stats.wait;
   now.busy = stats.busy;
   now.cpu = stats.cpu;
+  now.queued = stats.queued;
   now.full = stats.full;
   // More items than the budget holds cannot be made.
   now.most_depth = static_cast<int>(

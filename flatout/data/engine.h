@@ -53,16 +53,18 @@ struct EngineOptions {
 
 // Seconds since the start are of all workers together, except wait.
 struct EngineStats {
-  int64_t items = 0;       // given out
-  int64_t records = 0;     // in them
-  double wait = 0;         // of the consumer, in Next
-  double busy = 0;         // of the workers, in pieces
-  double cpu = 0;          // of that, on a processor (the rest waited for disks and the like)
-  double full = 0;         // of the workers, because enough was waiting
-  double fill = 0;         // mean share of depth that was ready when Next was called
-  int workers = 0;         // now
-  int depth = 0;           // now
-  int64_t bytes = 0;       // of the items in the making or waiting, now
+  int64_t items = 0;    // given out
+  int64_t records = 0;  // in them
+  double wait = 0;      // of the consumer, in Next
+  double busy = 0;      // of the workers, in pieces
+  double cpu = 0;       // of that, on a processor
+  double queued = 0;    // of that, waiting for one that others had; the rest waited for disks and
+                        // the like
+  double full = 0;      // of the workers, because enough was waiting
+  double fill = 0;      // mean share of depth that was ready when Next was called
+  int workers = 0;      // now
+  int depth = 0;        // now
+  int64_t bytes = 0;    // of the items in the making or waiting, now
   int64_t most_bytes = 0;  // at any time
   int64_t budget = 0;      // for them
   std::map<std::string, StageTime> stages;

@@ -75,7 +75,7 @@ std::optional<Tuner::Setting> Tuner::Decide(const Measured& now) {
   const double rate = static_cast<double>(now.records - last_->records) / seconds;
   const double wait = (now.wait - last_->wait) / seconds;
   const double busy = now.busy - last_->busy;
-  const double cpu = now.cpu - last_->cpu;
+  const double computes = now.cpu - last_->cpu + now.queued - last_->queued;  // or would
   const double full = now.full - last_->full;
   if (trial_) {
     const Trial trial = *std::exchange(trial_, std::nullopt);
@@ -99,7 +99,7 @@ std::optional<Tuner::Setting> Tuner::Decide(const Measured& now) {
     }
     if (limits_.fixed_workers > 0 || now.seconds < hold_until_) return std::nullopt;
     // Workers that would keep all cores busy at the share of time that they compute now.
-    const double share = busy > 0 ? std::clamp(cpu / busy, 0.01, 1.0) : 1;
+    const double share = busy > 0 ? std::clamp(computes / busy, 0.01, 1.0) : 1;
     const int wanted = static_cast<int>(std::ceil(0.9 * limits_.cores / share));
     const int next = std::min(
         {std::max(wanted, current_.workers + 1), 2 * current_.workers, limits_.max_workers});

@@ -3,8 +3,8 @@
 // Two questions, asked about ten times a second:
 //   - Does the consumer wait? Then more workers may help. How many depends on what the workers do:
 //   as
-//     long as they wait for a disk themselves (their processor time is less than their wall time)
-//     more of them than cores are worth trying. A change is kept only if more records arrive
+//     long as they wait for a disk themselves (they neither compute nor wait for a core) more of
+//     them than cores are worth trying. A change is kept only if more records arrive
 //     afterwards; one that does not help is taken back and not tried again for a while, for longer
 //     each time.
 //   - Do workers stand idle because enough is waiting? Then one fewer does, which leaves the core
@@ -38,8 +38,8 @@ class Tuner {
   struct Measured {
     double seconds = 0;  // the time now
     int64_t items = 0, records = 0;
-    double wait = 0, busy = 0, cpu = 0, full = 0;  // as EngineStats
-    int most_depth = kMostDepth;                   // that the memory budget allows
+    double wait = 0, busy = 0, cpu = 0, queued = 0, full = 0;  // as EngineStats
+    int most_depth = kMostDepth;                               // that the memory budget allows
   };
 
   static Setting Start(const Limits& limits);

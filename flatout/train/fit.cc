@@ -648,6 +648,7 @@ class Trainer::Fitting {
     facts.depth = input_stats_.depth;
     facts.busy = input_stats_.busy;
     facts.cpu = input_stats_.cpu;
+    facts.queued = input_stats_.queued;
     if (input_stats_.items > 0) facts.queue_fill = input_stats_.fill;
     for (const auto& [name, time] : input_stats_.stages) {
       facts.stages.push_back({name, time.seconds, time.records, time.bytes});

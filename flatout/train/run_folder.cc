@@ -102,6 +102,7 @@ Json InputJson(const watch::InputFacts& input) {
   json["queue_fill"] = Optional(input.queue_fill);
   json["busy_seconds"] = input.busy;
   json["processor_seconds"] = input.cpu;
+  json["queued_seconds"] = input.queued;
   json["stages"] = Json::object();
   for (const watch::InputStage& stage : input.stages) {
     Json& entry = json["stages"][stage.name];

@@ -64,12 +64,15 @@ void AdviseOnInput(const RunFacts& facts, Verdict& verdict) {
   verdict.stage = stage != nullptr ? stage->name : "read";
   const double all = WorkerSeconds(input);
   const double share = stage != nullptr && all > 0 ? stage->seconds / all : 1;
-  const double waits = input.busy > 0 ? 1 - input.cpu / input.busy : 0;
+  const double waits =
+      input.busy > 0 ? std::clamp(1 - (input.cpu + input.queued) / input.busy, 0.0, 1.0) : 0;
+  const double queued = input.busy > 0 ? input.queued / input.busy : 0;
   if (!input.workers_tuned && (input.workers < facts.cores || waits > 0.5)) {
     verdict.advice = fmt::format("set data.workers = \"auto\" (now {}, {} cores usable{})",
                                  input.workers, facts.cores,
-                                 waits > 0.5 ? fmt::format("; the workers wait {} of their time, "
-                                                           "so more of them than cores help",
+                                 waits > 0.5 ? fmt::format("; the workers wait for something else "
+                                                           "than a core {} of their time, so more "
+                                                           "of them than cores help",
                                                            Percent(waits))
                                              : "");
     // Workers add up until the cores, or the step itself, are the limit.
@@ -80,9 +83,17 @@ void AdviseOnInput(const RunFacts& facts, Verdict& verdict) {
   }
   if (waits > 0.5) {
     verdict.advice = fmt::format(
-        "{} waits for the disk or the network {} of the time: a faster disk, or data.cache = "
-        "\"memory\" where the data fit",
-        verdict.stage, Percent(waits));
+        "{} waits for a disk, a network or the like {} of the time: a faster one{}", verdict.stage,
+        Percent(waits),
+        verdict.stage == "read" ? ", or data.cache = \"memory\" where the data fit" : "");
+    return;
+  }
+  if (queued > 0.5) {
+    // Alone, the workers would be done that much sooner.
+    verdict.predicted_gain = std::min(verdict.predicted_gain, 1 / (1 - std::min(queued, 0.999)));
+    verdict.advice = fmt::format(
+        "the workers waited {} of their time for a core: see what else {} this machine's cores",
+        Percent(queued), facts.device_is_cpu ? "(beside the steps) takes" : "takes");
     return;
   }
   // Were the stage done once, offline, the workers would have the rest of their time.

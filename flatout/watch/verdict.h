@@ -29,6 +29,7 @@ struct InputFacts {
   int depth = 0;                       // items made ahead
   double busy = 0;                     // seconds of all workers in stages
   double cpu = 0;                      // of that, on a processor
+  double queued = 0;                   // of that, waiting for one that others had
   std::optional<double> queue_fill;    // mean share of depth that was ready, 0..1
   std::vector<InputStage> stages;      // the one that took longest first
   std::vector<std::string> decisions;  // of tuning

@@ -74,11 +74,17 @@ TEST(VerdictTest, WorkersThatWaitThemselvesNeedNoMoreCores) {
   facts.cores = 2;
   facts.input = Workers(2, 30, 10);
   facts.input.cpu = 4;
-  EXPECT_THAT(Judge(facts).advice,
-              AllOf(HasSubstr("data.workers = \"auto\""), HasSubstr("wait 90.0 % of their time")));
+  EXPECT_THAT(Judge(facts).advice, AllOf(HasSubstr("data.workers = \"auto\""),
+                                         HasSubstr("than a core 90.0 % of their time")));
   facts.input.workers_tuned = true;
-  EXPECT_THAT(Judge(facts).advice,
-              AllOf(HasSubstr("read waits for the disk"), HasSubstr("90.0 % of the time")));
+  EXPECT_THAT(Judge(facts).advice, AllOf(HasSubstr("read waits for a disk"),
+                                         HasSubstr("90.0 % of the time"), HasSubstr("data.cache")));
+  // The same without a core to run on is no disk's fault.
+  facts.input.queued = 36;
+  const Verdict crowded = Judge(facts);
+  EXPECT_THAT(crowded.advice,
+              AllOf(HasSubstr("waited 90.0 % of their time for a core"), Not(HasSubstr("disk"))));
+  EXPECT_NEAR(crowded.predicted_gain, 1 / 0.6, 1e-9);
 }
 
 TEST(VerdictTest, TransfersAreNoStageOfTheWorkers) {
