@@ -179,13 +179,24 @@ bool IsTableArray(const Config& value) {
 }
 
 // Writes the entries of the table called `path`: plain ones first, since after the header of a
-// subtable they would belong to it.
+// subtable they would belong to it. In tables of tables ([data.columns]: the fields of a record)
+// the order means something: there, what stands before a plain entry stays before it, in one line.
 void WriteSections(const Config& table, const std::string& path, std::string& out) {
-  for (const auto& [key, entry] : table.entries()) {
-    if (entry.is_none() || entry.is_table() || IsTableArray(entry)) continue;
+  const std::vector<Config::Entry>& entries = table.entries();
+  size_t in_lines = 0;  // so many from the front on, if they are tables
+  if (path.find('.') != std::string::npos) {
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const Config& entry = entries[i].second;
+      if (!entry.is_none() && !entry.is_table() && !IsTableArray(entry)) in_lines = i + 1;
+    }
+  }
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const auto& [key, entry] = entries[i];
+    if (entry.is_none() || ((entry.is_table() || IsTableArray(entry)) && i >= in_lines)) continue;
     out += QuoteKey(key) + " = " + WriteInline(entry) + "\n";
   }
-  for (const auto& [key, entry] : table.entries()) {
+  for (size_t i = in_lines; i < entries.size(); ++i) {
+    const auto& [key, entry] = entries[i];
     const std::string name = Join(path, key);
     if (entry.is_table()) {
       out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", name);

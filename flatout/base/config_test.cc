@@ -278,5 +278,18 @@ TEST(Nearest, FindsLikelyMisspellingsOnly) {
   EXPECT_EQ(DidYouMean("qqq", names), "");
 }
 
+// The order of a table of fields is that of the fields; writing and reading it keeps it.
+TEST(Config, TheOrderOfTablesOfTablesIsKept) {
+  const Config tree = Config::ParseToml(
+      "[data]\nsource = \"csv\"\n[data.columns]\nx = {from = [\"a\", \"b\"]}\nz = \"f32\"\n"
+      "w = {dtype = \"i32\", bound = 3}\ny = \"f32\"\nlast = {dtype = \"u8\"}\n",
+      "run.toml");
+  const Config again = Config::ParseToml(tree.ToToml(), "again.toml");
+  EXPECT_EQ(again, tree) << tree.ToToml();
+  std::vector<std::string> names;
+  for (const auto& [key, entry] : again.FindPath("data.columns")->entries()) names.push_back(key);
+  EXPECT_EQ(names, (std::vector<std::string>{"x", "z", "w", "y", "last"})) << tree.ToToml();
+}
+
 }  // namespace
 }  // namespace flatout

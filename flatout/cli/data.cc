@@ -74,6 +74,28 @@ std::string Join(const std::vector<std::string>& words) {
 
 }  // namespace
 
+namespace {
+
+// A folder that convert or write filled may have been moved since: its files are those beside its
+// data.toml, wherever that was written.
+void TakePathsFromFolder(const std::string& folder, Config& tree) {
+  const Config* data = tree.Find("data");
+  if (data == nullptr || !data->is_table() || FileExists(folder + "/run.toml")) return;
+  Config moved = *data;
+  for (const char* key : {"files", "validation_files", "test_files"}) {
+    const Config* files = data->Find(key);
+    if (files == nullptr || !files->is_array()) continue;
+    std::vector<std::string> here;
+    for (const Config& file : files->items()) {
+      here.push_back((fs::path(folder) / fs::path(file.AsString()).filename()).string());
+    }
+    moved.Set(key, StringList(here));
+  }
+  tree.Set("data", std::move(moved));
+}
+
+}  // namespace
+
 DataInput FindDataInput(const DataArguments& arguments) {
   DataInput input;
   const bool named = !arguments.source.empty() || !arguments.files.empty();
@@ -90,6 +112,7 @@ DataInput FindDataInput(const DataArguments& arguments) {
   if (arguments.what.size() == 1 && !RunFileOf(arguments.what[0]).empty()) {
     input.origin = RunFileOf(arguments.what[0]);
     input.tree = Config::LoadToml(input.origin);
+    if (input.origin != arguments.what[0]) TakePathsFromFolder(arguments.what[0], input.tree);
   } else if (!arguments.source.empty()) {
     input.origin = "source " + arguments.source;
     Config table = Config::Table({{"source", Config(arguments.source)}});

@@ -675,6 +675,9 @@ std::shared_ptr<const ByteFile> ByteFile::Open(
   }
   if (S_ISDIR(info.st_mode)) throw BadData("{}: expected a file, found a folder", path);
   const int fd = file.get();
+  if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)) {
+    throw BadData("{}: expected a file, found a device, which may have no end", path);
+  }
   if (!S_ISREG(info.st_mode)) {
     // A pipe or the like: it can be read only once, so it is kept as if it were packed.
     Store store(path);

@@ -484,7 +484,11 @@ std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& sour
                                std::move(reader), start, options);
   // Launch buffers are [1, B, ...]; the program takes [B, ...]: copied through the host, which is
   // cheap beside what predictions are used for.
-  while (std::optional<data::DeviceLaunch> launch = input.Next()) {
+  const auto next = [&] {
+    return WithContext("predictions leave no record out, whatever data.max_bad_records says",
+                       [&] { return input.Next(); });
+  };
+  while (std::optional<data::DeviceLaunch> launch = next()) {
     std::vector<const xla::Buffer*> args;
     for (size_t i = 0; i < model_.variables().size(); ++i) args.push_back(&state_[0][i]);
     std::vector<xla::Buffer> slices;
