@@ -63,9 +63,13 @@ class Loader {
     fs::file_status status = fs::status(path, error);
     if (status.type() == fs::file_type::not_found) throw NoSuchFile(path, options.remedy);
     if (fs::is_directory(status)) throw BadData("{}: expected a file, found a folder", path);
+    if (!error && !fs::is_regular_file(status)) {
+      throw BadData(
+          "{}: expected a file, found a pipe or device: write what it gives to a file first", path);
+    }
     file_.reset(std::fopen(path.c_str(), "rb"));
     if (!file_) throw BadData("{}: cannot be opened: {}", path, std::strerror(errno));
-    // Pipes and the like have no size; it is only a hint.
+    // Only a hint.
     uintmax_t size = fs::file_size(path, error);
     if (!error) file_size_ = static_cast<size_t>(size);
   }

@@ -212,7 +212,9 @@ class Descriptor {
 };
 
 Descriptor OpenToRead(const std::string& path) {
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a pipe that nobody writes to would be waited for here; it makes no
+  // difference to files.
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() >= 0) return file;
   if (errno == ENOENT || errno == ENOTDIR) throw NoSuchFile(path);
   const int error = errno;
@@ -675,21 +677,11 @@ std::shared_ptr<const ByteFile> ByteFile::Open(
   }
   if (S_ISDIR(info.st_mode)) throw BadData("{}: expected a file, found a folder", path);
   const int fd = file.get();
-  if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode)) {
-    throw BadData("{}: expected a file, found a device, which may have no end", path);
-  }
   if (!S_ISREG(info.st_mode)) {
-    // A pipe or the like: it can be read only once, so it is kept as if it were packed.
-    Store store(path);
-    std::vector<std::byte> piece(size_t{1} << 18);
-    while (true) {
-      const ssize_t got = read(fd, piece.data(), piece.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw BadData("{}: reading failed: {}", path, std::strerror(errno));
-      if (got == 0) break;
-      store.Add(std::span(piece).first(static_cast<size_t>(got)));
-    }
-    return store.Finish("");
+    throw BadData(
+        "{}: expected a file, found a pipe or device, which cannot be read here and there and may "
+        "have no end: write what it gives to a file first",
+        path);
   }
   std::vector<std::byte> head(
       static_cast<size_t>(std::min<int64_t>(info.st_size, static_cast<int64_t>(kSniffBytes))));

@@ -14,6 +14,7 @@
 #include <random>
 #include <thread>
 
+#include "flatout/data/file_bytes.h"
 #include "flatout/data/testing.h"
 #include "flatout/data/unpack.h"
 
@@ -245,13 +246,16 @@ TEST_F(Files, MoreFilesThanMayBeOpenCanBeRead) {
   EXPECT_EXIT(read_all(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(Files, PipesAreReadOnce) {
+// Neither read without end nor waited for.
+TEST_F(Files, PipesAndDevicesAreRefused) {
   const std::string path = scratch_ / "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  std::thread writer([&] { std::ofstream(path) << "from a pipe"; });
-  const auto file = ByteFile::Open(path);
-  writer.join();
-  EXPECT_EQ(Content(*file), "from a pipe");
+  for (const std::string& name : {path, std::string("/dev/zero")}) {
+    EXPECT_THAT(MessageOf<DataError>([&] { ByteFile::Open(name); }),
+                HasSubstr("expected a file, found a pipe or device"));
+    EXPECT_THAT(MessageOf<DataError>([&] { LoadFile(name); }),
+                HasSubstr("expected a file, found a pipe or device"));
+  }
 }
 
 class Index : public Files {
