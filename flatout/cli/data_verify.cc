@@ -60,6 +60,15 @@ class Verifier {
   const std::vector<Problem>& problems() const { return problems_; }  // the first max_errors
   int64_t bad() const { return bad_; }
   bool empty() const { return splits_.empty() && bad_ == 0; }
+  // What a run asks beside each split's records: that the splits agree.
+  void Together() {
+    if (bad_ > 0 || options_.plain || !options_.split.empty()) return;
+    try {
+      data::OpenSplits(WithoutKeys(input_.table(), {"cache"}), input_.seed);
+    } catch (const Error& error) {
+      Bad("all", error.what());
+    }
+  }
 
  private:
   data::SourcePtr Open(const Config& table, std::string_view name) const {
@@ -89,6 +98,7 @@ class Verifier {
       Bad(std::string(name), whole.what());
       return;
     }
+    const int64_t before = bad_;
     for (const std::string& file : files) {
       Config table = WithoutKeys(input_.table(), {"files", "validation_files", "test_files",
                                                   "validation_split", "test_split", "limit"});
@@ -100,6 +110,8 @@ class Verifier {
         Bad(std::string(name), error.what());
       }
     }
+    // Each is good by itself, but together they are not.
+    if (bad_ == before) Bad(std::string(name), whole.what());
   }
 
   void Read(const std::string& name, const data::Source& source) {
@@ -202,6 +214,7 @@ int Verify(const Options& options) {
   for (const std::string_view name : data::kSplits) {
     if (options.split.empty() || options.split == name) verifier.Split(name);
   }
+  verifier.Together();
   if (verifier.empty()) {
     throw Invalid("{}: [data] defines no {}split", input.origin,
                   options.split.empty() ? "" : options.split + " ");

@@ -175,7 +175,10 @@ class Stamps {
     const fs::path full = fs::absolute(path, error);
     if (first_.empty()) first_ = path;
     sum_.Field(full.string());
-    sum_.Field(fmt::format("{} {}.{}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
+    // The inode and its time of change too: copies and archives keep the content's.
+    sum_.Field(fmt::format("{} {}.{} {} {}.{}", info.st_size, info.st_mtim.tv_sec,
+                           info.st_mtim.tv_nsec, info.st_ino, info.st_ctim.tv_sec,
+                           info.st_ctim.tv_nsec));
   }
 
   Sha256 sum_;
