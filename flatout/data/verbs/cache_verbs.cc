@@ -371,21 +371,26 @@ class CacheFile {
     if (fstat(fd, &info) == 0 && info.st_size >= kHeaderBytes) {
       memory = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_SHARED, fd, 0);
     }
-    close(fd);
     if (memory == MAP_FAILED) {
+      close(fd);
       reason = fmt::format("it has {} bytes, too few for its header", info.st_size);
       return nullptr;
     }
     std::shared_ptr<CacheFile> file(new CacheFile());
     file->path_ = path;
+    file->fd_ = fd;
     file->memory_ = {static_cast<const std::byte*>(memory), static_cast<size_t>(info.st_size)};
     reason = file->Check(fingerprint, records);
     return reason.empty() ? file : nullptr;
   }
-  ~CacheFile() { munmap(const_cast<std::byte*>(memory_.data()), memory_.size()); }
+  ~CacheFile() {
+    munmap(const_cast<std::byte*>(memory_.data()), memory_.size());
+    close(fd_);
+  }
   int64_t records() const { return static_cast<int64_t>(entries_.size()); }
   // False where the record must be read from the input: it was bad, or is not what was written.
   bool Load(int64_t record, Block& out, int64_t row) const {
+    if (!Whole()) return false;
     const Entry& entry = entries_[static_cast<size_t>(record)];
     if (entry.offset == 0) return false;
     const auto blob =
@@ -435,6 +440,19 @@ class CacheFile {
     checked_ = std::make_unique<Bits>(header.records);
     return "";
   }
+  // Reading mapped memory beyond the end of a file that somebody cut would end the process by a
+  // signal. Asking costs a fraction of a microsecond.
+  bool Whole() const {
+    struct stat info {};
+    if (fstat(fd_, &info) == 0 && info.st_size >= static_cast<off_t>(memory_.size())) return true;
+    if (!told_.exchange(true)) {
+      LogWarning(
+          "cache {}: it has {} bytes, {} when it was opened: somebody cut it; its records are read "
+          "from their source instead. Delete the file to have it made anew",
+          path_, static_cast<int64_t>(info.st_size), memory_.size());
+    }
+    return false;
+  }
   bool Damaged(int64_t record, const Entry& entry) const {
     if (!told_.exchange(true)) {
       LogWarning(
@@ -446,6 +464,7 @@ class CacheFile {
   }
 
   CacheFile() = default;
+  int fd_ = -1;
   std::string path_;
   std::span<const std::byte> memory_;
   std::span<const Entry> entries_;

@@ -221,6 +221,29 @@ TEST(CacheInFile, DamageIsFound) {
   Log([&] { EXPECT_THROW(Epoch(AsStream(Counted(30, made)).Cache(scratch / "s")), DataError); });
 }
 
+// A file that is cut while it is mapped: its records come from where they came from first.
+TEST(CacheInFile, CutWhileInUse) {
+  const testing::Scratch scratch;
+  const std::string path = scratch / "cache";
+  std::atomic<int64_t> made = 0;
+  const Dataset cached = Counted(200, made).Cache(path);
+  Iterator it = cached.MakeIterator();
+  while (it.Next() != nullptr) continue;
+  EXPECT_EQ(made, 200);
+  for (int i = 0; i < 10; ++i) ASSERT_NE(it.Next(), nullptr);
+  EXPECT_EQ(made, 200);
+  std::filesystem::resize_file(path, 4096);
+  const std::string log = Log([&] {
+    for (int64_t record = 10; record < 200; ++record) {
+      const Element* element = it.Next();
+      ASSERT_NE(element, nullptr);
+      EXPECT_EQ(element->Values<int64_t>("value")[0], record);
+    }
+  });
+  EXPECT_EQ(made, 390);
+  EXPECT_THAT(log, HasSubstr("somebody cut it"));
+}
+
 TEST(CacheInFile, Refused) {
   const testing::Scratch scratch;
   std::atomic<int64_t> made = 0;
