@@ -174,7 +174,8 @@ TEST_F(Cli, HelpOfEveryCommand) {
   const Outcome all = Run({"--help"});
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_EQ(all.err, "");
-  for (const char* command : {"train", "evaluate", "predict", "devices", "models", "doctor"}) {
+  for (const char* command :
+       {"train", "evaluate", "predict", "data", "devices", "models", "doctor"}) {
     EXPECT_THAT(all.out, HasSubstr(command));
     const Outcome help = Run({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;

@@ -105,13 +105,16 @@ class Block::Arena {
   // not reach go.
   void Clear() {
     if (at_ + 1 < chunks_.size()) chunks_.resize(at_ + 1);
+    // Nor is one for a record much larger than most.
+    std::erase_if(chunks_, [](const Chunk& chunk) { return chunk.size > kKept; });
     at_ = 0;
     used_ = 0;
   }
 
  private:
   static constexpr int64_t kSmallest = int64_t{1} << 14;
-  static constexpr int64_t kLargest = int64_t{1} << 22;
+  static constexpr int64_t kLargest = int64_t{1} << 22;  // unless one piece needs more
+  static constexpr int64_t kKept = int64_t{1} << 24;
   struct Chunk {
     std::shared_ptr<std::byte[]> memory;
     int64_t size;
