@@ -82,6 +82,7 @@ class Verifier {
   void OpenSingly(std::string_view name, const DataError& whole) {
     const std::string key = name == "train" ? "files" : std::string(name) + "_files";
     const Config* patterns = input_.table().Find(key);
+    const int64_t start = bad_;
     std::vector<std::string> files;
     if (patterns != nullptr) {
       std::vector<std::string> all;
@@ -94,11 +95,11 @@ class Verifier {
         }
       }
     }
-    if (files.size() <= 1) {
-      Bad(std::string(name), whole.what());
+    const bool told = bad_ > start;
+    if (files.empty() || (files.size() == 1 && !told)) {
+      if (!told) Bad(std::string(name), whole.what());
       return;
     }
-    const int64_t before = bad_;
     for (const std::string& file : files) {
       Config table = WithoutKeys(input_.table(), {"files", "validation_files", "test_files",
                                                   "validation_split", "test_split", "limit"});
@@ -111,7 +112,7 @@ class Verifier {
       }
     }
     // Each is good by itself, but together they are not.
-    if (bad_ == before) Bad(std::string(name), whole.what());
+    if (bad_ == start) Bad(std::string(name), whole.what());
   }
 
   void Read(const std::string& name, const data::Source& source) {
