@@ -294,10 +294,11 @@ constexpr int64_t kEntryBytes = 46, kLocalBytes = 30;
 constexpr int64_t kMostDirectory = int64_t{256} << 20;
 constexpr int64_t kMostMembers = int64_t{1} << 22;
 
-// An unsigned 64-bit size of the file as a signed one, refused where it cannot be one.
+// An unsigned 64-bit size of the file as a signed one, refused where it cannot be one; `most` is
+// negative where there is no room for any.
 int64_t FileNumber(const std::string& path, int64_t at, std::string_view what, uint64_t value,
                    int64_t most) {
-  if (value > static_cast<uint64_t>(most)) {
+  if (most < 0 || value > static_cast<uint64_t>(most)) {
     throw BadData("{}: byte {}: the zip {} is {}: expected at most {}. The file is damaged or cut",
                   path, at, what, value, most);
   }
