@@ -28,6 +28,7 @@
 #include "flatout/base/log.h"
 #include "flatout/base/text.h"
 #include "flatout/base/thread_pool.h"
+#include "flatout/data/require.h"
 #include "flatout/data/unpack.h"
 #include "flatout/xla/compile_cache.h"
 
@@ -630,12 +631,6 @@ class RangeSource : public Source {
   const int64_t begin_, size_;
 };
 
-void CheckValue(const Config* value, bool right, const char* rule) {
-  if (value != nullptr && !right) {
-    throw value->Complain(fmt::format("expected {}, found {}", rule, value->Describe()));
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> ExpandFiles(const std::vector<std::string>& patterns) {
@@ -774,16 +769,16 @@ void ForEachFile(size_t files, const std::function<void(size_t)>& build) {
 void SplitOptions::Check(FieldReader& reader) const {
   const double split = validation_split;
   const Config* place = reader.Take("validation_split");
-  CheckValue(place, split >= 0 && (split < 1 || split == std::floor(split)) && split < 1e15,
-             "a share of the training records (0 to 1) or a whole number of them");
-  CheckValue(reader.Take("limit"), limit >= 0, "a number of records, or 0 for all");
+  Require(place, split >= 0 && (split < 1 || split == std::floor(split)) && split < 1e15,
+          "a share of the training records (0 to 1) or a whole number of them");
+  Require(reader.Take("limit"), limit >= 0, "a number of records, or 0 for all");
   for (const auto& [key, list] :
        {std::pair("files", &files), std::pair("validation_files", &validation_files),
         std::pair("test_files", &test_files)}) {
     const Config* value = reader.Take(key);
-    CheckValue(value, !list->empty(), "at least one file or pattern");
-    CheckValue(value, std::find(list->begin(), list->end(), "") == list->end(),
-               "names of files or patterns, none of them empty");
+    Require(value, !list->empty(), "at least one file or pattern");
+    Require(value, std::find(list->begin(), list->end(), "") == list->end(),
+            "names of files or patterns, none of them empty");
   }
   if (split > 0 && place != nullptr) {
     if (files.empty()) throw place->Complain("there are no training files to take records from");

@@ -58,7 +58,8 @@ class KeptFields : public Source {
     for (size_t f = 0; f < kept_.size(); ++f) {
       if (fields_[f].fixed()) memory[kept_[f]] = out.data(f);
     }
-    Block& in = context.Scratch(this, 0, {}, 0);
+    // With the fields, so that the block keeps its memory from call to call.
+    Block& in = context.Scratch(this, 0, input_->fields(), 0);
     in.Borrow(input_->fields(), static_cast<int64_t>(records.size()), memory);
     in.set_bad_records(out.bad_records());
     input_->Read(context, epoch, records, in);

@@ -17,6 +17,7 @@
 #include "flatout/base/text.h"
 #include "flatout/data/files.h"
 #include "flatout/data/filter_expression.h"
+#include "flatout/data/require.h"
 #include "flatout/data/scan.h"
 #include "flatout/data/transform.h"
 
@@ -317,9 +318,7 @@ Opened OpenPlain(const Config& table, std::string_view split) {
 
 void PipelineOptions::Check(const Config& table) const {
   const auto check = [&](const char* key, bool right, const char* rule) {
-    if (const Config* value = table.Find(key); value != nullptr && !right) {
-      throw value->Complain(fmt::format("expected {}, found {}", rule, value->Describe()));
-    }
+    Require(table.Find(key), right, rule);
   };
   const auto auto_or_count = [](const Config& value, int64_t most) {
     if (IsAuto(value)) return true;

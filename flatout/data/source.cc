@@ -1,7 +1,6 @@
 #include "flatout/data/source.h"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -60,19 +59,9 @@ class IndexedCursor : public Cursor {
   std::vector<int64_t> records_;
 };
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, SourceOpener> kinds;
-};
-
-Registry& Bare() {
-  static Registry registry;
-  return registry;
-}
-
-Registry& TheRegistry() {
-  registry::RegisterAll();
-  return Bare();
+registry::Kinds<SourceOpener>& Kinds() {
+  static registry::Kinds<SourceOpener> kinds("a source");
+  return kinds;
 }
 
 }  // namespace
@@ -109,26 +98,11 @@ std::unique_ptr<Cursor> Source::Open(int64_t epoch) const {
 }
 
 void RegisterSource(std::string name, SourceOpener opener) {
-  // Not through TheRegistry: this is called while all kinds are being registered.
-  Registry& registry = Bare();
-  std::lock_guard lock(registry.mutex);
-  auto [it, fresh] = registry.kinds.emplace(std::move(name), std::move(opener));
-  if (!fresh) throw Invalid("a source called \"{}\" is registered already", it->first);
+  Kinds().Add(std::move(name), std::move(opener));
 }
 
-std::vector<std::string> SourceKinds() {
-  Registry& registry = TheRegistry();
-  std::lock_guard lock(registry.mutex);
-  std::vector<std::string> names;
-  for (const auto& [name, opener] : registry.kinds) names.push_back(name);
-  return names;
-}
+std::vector<std::string> SourceKinds() { return Kinds().Names(); }
 
-SourceOpener FindSource(const std::string& name) {
-  Registry& registry = TheRegistry();
-  std::lock_guard lock(registry.mutex);
-  auto it = registry.kinds.find(name);
-  return it == registry.kinds.end() ? SourceOpener() : it->second;
-}
+SourceOpener FindSource(const std::string& name) { return Kinds().Find(name); }
 
 }  // namespace flatout::data

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "flatout/base/error.h"
@@ -12,37 +10,18 @@
 namespace flatout::data {
 namespace {
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, TransformMaker> kinds;
-};
-
-Registry& Bare() {
-  static Registry registry;
-  return registry;
-}
-
-Registry& TheRegistry() {
-  registry::RegisterAll();
-  return Bare();
+registry::Kinds<TransformMaker>& Kinds() {
+  static registry::Kinds<TransformMaker> kinds("a transform");
+  return kinds;
 }
 
 }  // namespace
 
 void RegisterTransform(std::string name, TransformMaker maker) {
-  Registry& registry = Bare();
-  std::lock_guard lock(registry.mutex);
-  auto [it, fresh] = registry.kinds.emplace(std::move(name), std::move(maker));
-  if (!fresh) throw Invalid("a transform called \"{}\" is registered already", it->first);
+  Kinds().Add(std::move(name), std::move(maker));
 }
 
-std::vector<std::string> TransformKinds() {
-  Registry& registry = TheRegistry();
-  std::lock_guard lock(registry.mutex);
-  std::vector<std::string> names;
-  for (const auto& [name, maker] : registry.kinds) names.push_back(name);
-  return names;
-}
+std::vector<std::string> TransformKinds() { return Kinds().Names(); }
 
 TransformPtr MakeTransform(const Config& table) {
   if (!table.is_table()) {
@@ -54,13 +33,7 @@ TransformPtr MakeTransform(const Config& table) {
   const Config* op = table.Find("op");
   if (op == nullptr) throw table.Complain("a transform needs the key \"op\", its name");
   const std::string& name = op->AsString();
-  TransformMaker maker;
-  {
-    Registry& registry = TheRegistry();
-    std::lock_guard lock(registry.mutex);
-    auto it = registry.kinds.find(name);
-    if (it != registry.kinds.end()) maker = it->second;
-  }
+  const TransformMaker maker = Kinds().Find(name);
   if (!maker) {
     const std::vector<std::string> kinds = TransformKinds();
     throw op->Complain(fmt::format("no transform is called \"{}\"{} (known: {})", name,

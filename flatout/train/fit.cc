@@ -208,17 +208,16 @@ class Trainer::Fitting {
 
   std::optional<data::DeviceLaunch> WaitForInput() {
     const Phase phase(*t_.ledger_, Cause::kInput);
+    if (t_.runtime_->client().is_cpu()) return input_->Next();
     const data::EngineStats before = input_->stats();
     std::optional<data::DeviceLaunch> input = input_->Next();
-    if (!t_.runtime_->client().is_cpu()) {
-      // Of the time waited, the share in which workers were sending is copy.
-      const data::EngineStats after = input_->stats();
-      const double transfer = StageSeconds(after, "transfer") - StageSeconds(before, "transfer");
-      const double work = after.busy - before.busy + transfer;
-      if (work > 0) {
-        t_.ledger_->Reattribute(Cause::kInput, Cause::kCopy,
-                                (after.wait - before.wait) * transfer / work);
-      }
+    // Of the time waited, the share in which workers were sending is copy.
+    const data::EngineStats after = input_->stats();
+    const double transfer = StageSeconds(after, "transfer") - StageSeconds(before, "transfer");
+    const double work = after.busy - before.busy + transfer;
+    if (work > 0) {
+      t_.ledger_->Reattribute(Cause::kInput, Cause::kCopy,
+                              (after.wait - before.wait) * transfer / work);
     }
     return input;
   }

@@ -1,5 +1,3 @@
-#include "flatout/data/sources/idx.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,6 +10,8 @@
 
 #include "flatout/data/file_bytes.h"
 #include "flatout/data/register.h"
+#include "flatout/data/require.h"
+#include "flatout/data/sources/idx.h"
 
 namespace flatout::data {
 namespace {
@@ -218,18 +218,12 @@ Array Images(const IdxFile& file, const IdxOptions& options) {
   return Array{Field{"image", record}, file.data, file.shape.dims[0]};
 }
 
-void Check(const Config* value, bool right, const char* rule) {
-  if (value != nullptr && !right) {
-    throw value->Complain(fmt::format("expected {}, found {}", rule, value->Describe()));
-  }
-}
-
 // Shared by both kinds: the rules of single values, said with their place in the run file.
 void CheckCommon(const Config* validation_split, const Config* limit, const IdxOptions& options) {
   double split = options.validation_split;
-  Check(validation_split, split >= 0 && (split < 1 || split == std::floor(split)),
-        "a share of the training records (0 to 1) or a whole number of them");
-  Check(limit, options.limit >= 0, "a number of records, or 0 for all");
+  Require(validation_split, split >= 0 && (split < 1 || split == std::floor(split)),
+          "a share of the training records (0 to 1) or a whole number of them");
+  Require(limit, options.limit >= 0, "a number of records, or 0 for all");
 }
 
 }  // namespace
@@ -311,9 +305,9 @@ std::function<SourcePtr(std::string_view)> OpenIdx(FieldReader& reader) {
   IdxOptions options;
   options.Visit(reader);
   CheckCommon(reader.Take("validation_split"), reader.Take("limit"), options);
-  Check(reader.Take("classes"), options.classes >= 0, "a number of classes, or 0 for any");
+  Require(reader.Take("classes"), options.classes >= 0, "a number of classes, or 0 for any");
   for (int64_t dim : options.image_shape) {
-    Check(reader.Take("image_shape"), dim > 0, "positive dimensions");
+    Require(reader.Take("image_shape"), dim > 0, "positive dimensions");
   }
   if (options.train_images.empty() && options.test_images.empty()) {
     throw Invalid(
@@ -352,9 +346,9 @@ std::function<SourcePtr(std::string_view)> OpenFashionMnist(FieldReader& reader)
   };
 }
 
-FLATOUT_REGISTER(idx_source) { 
+FLATOUT_REGISTER(idx_source) {
   RegisterSource("idx", OpenIdx);
   RegisterSource("fashion_mnist", OpenFashionMnist);
- }
+}
 
 }  // namespace flatout::data

@@ -16,6 +16,7 @@
 #include "flatout/data/files.h"
 #include "flatout/data/order.h"
 #include "flatout/data/register.h"
+#include "flatout/data/require.h"
 #include "flatout/data/sources/image_folder.h"
 
 namespace flatout::data {
@@ -205,10 +206,7 @@ std::function<SourcePtr(std::string_view)> OpenImageFolder(FieldReader& reader) 
   ImageFolderOptions options;
   options.Visit(reader);
   auto check = [&](const char* key, bool right, const char* rule) {
-    const Config* place = reader.Take(key);
-    if (place != nullptr && !right) {
-      throw place->Complain(fmt::format("expected {}, found {}", rule, place->Describe()));
-    }
+    Require(reader.Take(key), right, rule);
   };
   const double split = options.validation_split;
   check("validation_split", split >= 0 && (split < 1 || split == std::floor(split)) && split < 1e15,

@@ -1,5 +1,3 @@
-#include "flatout/data/sources/text.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,6 +6,8 @@
 
 #include "flatout/data/file_bytes.h"
 #include "flatout/data/register.h"
+#include "flatout/data/require.h"
+#include "flatout/data/sources/text.h"
 
 namespace flatout::data {
 namespace {
@@ -146,10 +146,7 @@ std::function<SourcePtr(std::string_view)> OpenText(FieldReader& reader) {
   TextOptions options;
   options.Visit(reader);
   auto check = [&](const char* key, bool right, const char* rule) {
-    const Config* value = reader.Take(key);
-    if (value != nullptr && !right) {
-      throw value->Complain(fmt::format("expected {}, found {}", rule, value->Describe()));
-    }
+    Require(reader.Take(key), right, rule);
   };
   check("sequence_length", options.sequence_length > 0 && options.sequence_length <= 1 << 24,
         "a number of bytes from 1 to 16777216");
