@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -101,6 +102,11 @@ class Block::Arena {
     used_ += rounded;
     return result;
   }
+  int64_t allocated() const {
+    int64_t bytes = used_;
+    for (size_t i = 0; i < at_; ++i) bytes += chunks_[i].size;
+    return bytes;
+  }
   // A chunk that only one use in a while needs is not kept for ever: those that the last use did
   // not reach go.
   void Clear() {
@@ -132,6 +138,13 @@ Block::Arena& Block::arena() {
 }
 
 std::byte* Block::Allocate(int64_t bytes) { return arena().Allocate(bytes); }
+
+void Block::JoinArena(Block& owner) {
+  owner.arena();
+  arena_ = owner.arena_;
+}
+
+int64_t Block::allocated() const { return arena_ ? arena_->allocated() : 0; }
 
 void Block::Reset(const std::vector<Field>& fields, int64_t rows) { Borrow(fields, rows, {}); }
 
@@ -206,16 +219,23 @@ void Block::SetTextView(size_t f, int64_t row, std::string_view text) {
 
 void Block::SetTexts(size_t f, int64_t row, std::span<const int64_t> dims,
                      std::span<const std::string_view> texts) {
-  auto* views = reinterpret_cast<std::string_view*>(
-      Allocate(static_cast<int64_t>(texts.size() * sizeof(std::string_view))));
   size_t total = 0;
   for (std::string_view text : texts) total += text.size();
   auto* memory = reinterpret_cast<char*>(Allocate(static_cast<int64_t>(total)));
+  std::vector<std::string_view> copies(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     if (!texts[i].empty()) std::memcpy(memory, texts[i].data(), texts[i].size());
-    new (views + i) std::string_view(memory, texts[i].size());
+    copies[i] = {memory, texts[i].size()};
     memory += texts[i].size();
   }
+  SetTextViews(f, row, dims, copies);
+}
+
+void Block::SetTextViews(size_t f, int64_t row, std::span<const int64_t> dims,
+                         std::span<const std::string_view> texts) {
+  auto* views = reinterpret_cast<std::string_view*>(
+      Allocate(static_cast<int64_t>(texts.size() * sizeof(std::string_view))));
+  std::uninitialized_copy(texts.begin(), texts.end(), views);
   Cell& c = cell(f, row);
   c.data = reinterpret_cast<const std::byte*>(views);
   c.bytes = static_cast<int64_t>(texts.size() * sizeof(std::string_view));

@@ -108,6 +108,9 @@ class Block {
   // Text of rank >= 1: the strings themselves are copied into the arena.
   void SetTexts(size_t f, int64_t row, std::span<const int64_t> dims,
                 std::span<const std::string_view> texts);
+  // The same, of strings that live as long as this block: in its arena, or a source's memory.
+  void SetTextViews(size_t f, int64_t row, std::span<const int64_t> dims,
+                    std::span<const std::string_view> texts);
   std::span<const std::string_view> texts(size_t f, int64_t row) const;
 
   // ---- both kinds ----
@@ -117,6 +120,13 @@ class Block {
 
   // Memory of this block until the next Reset; 64-byte aligned.
   std::byte* Allocate(int64_t bytes);
+  // Until the next Reset or LeaveArena, Allocate takes from `owner`'s memory: what is read into
+  // this block can become part of `owner` without a copy. For two blocks in one thread's hands.
+  void JoinArena(Block& owner);
+  void LeaveArena() { arena_.reset(); }
+  int64_t allocated() const;  // bytes that Allocate gave out since the last Reset
+  // Whether cells may point into memory of blocks that neither this one nor its arena keeps.
+  bool shares_cells() const { return !shared_.empty(); }
 
   // ---- whole columns and rows ----
   // Column f becomes column g of `from`, which has as many rows. Nothing is copied unless this

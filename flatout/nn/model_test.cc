@@ -271,7 +271,7 @@ TEST(LayerArguments, HugeNumbersAreErrorsAndDoNotWrapAround) {
     return std::string("no error was thrown");
   };
   const std::string huge = "9223372036854775807";
-  for (const std::string layer :
+  for (const std::string& layer :
        {"{class = 'Dense', units = " + huge + "}",
         "{class = 'Conv2D', filters = 1, padding = 'same', kernel_size = " + huge + "}",
         "{class = 'ZeroPadding2D', padding = " + huge + "}",

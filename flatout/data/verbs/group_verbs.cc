@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -209,9 +210,10 @@ class Assembler {
     Weigh(out, row, total, count, part, first);
   }
   // Row `row` of `out` is made of rows [first, first + count) of a block. `limit`: what a dimension
-  // that is not known is padded to; kAny: the longest.
+  // that is not known is padded to; kAny: the longest. `kept`: texts lie in `out`'s own arena or in
+  // a source's memory already.
   void Assemble(const Block& in, int64_t first, int64_t count, int64_t total, Block& out,
-                int64_t row, int64_t limit = kAny) const {
+                int64_t row, int64_t limit = kAny, bool kept = false) const {
     for (size_t f = 0; f < in_.size(); ++f) {
       const Dims target = Common(in, f, first, count, limit);
       const int64_t elements = Elements(target);
@@ -232,7 +234,11 @@ class Assembler {
         }
         Dims dims = target;
         dims.insert(dims.begin(), total);
-        out.SetTexts(f, row, dims, texts);
+        if (kept) {
+          out.SetTextViews(f, row, dims, texts);
+        } else {
+          out.SetTexts(f, row, dims, texts);
+        }
         continue;
       }
       std::byte* memory = Room(out, f, row, total, target);
@@ -427,15 +433,40 @@ class GroupNode : public Node {
         }
       } else {
         part.Reset(input()->fields(), count);
+        const bool join = join_.load(std::memory_order_relaxed);
+        if (join) part.JoinArena(out);
         input()->Read(context, epoch, wanted, part);
-        assembler_->Assemble(part, 0, count, total, out, row);
+        assembler_->Assemble(part, 0, count, total, out, row, kAny, join && !part.shares_cells());
+        if (join) {
+          part.LeaveArena();
+        } else {
+          join_.store(MostlyText(part), std::memory_order_relaxed);
+        }
       }
     }
   }
 
  private:
+  // Whether what a read took memory for is mostly texts that stay: then it may as well be read into
+  // the batch's own memory. (A short text beside a picture is rather copied.)
+  bool MostlyText(const Block& part) const {
+    int64_t texts = 0;
+    for (size_t f = 0; f < part.fields().size(); ++f) {
+      if (!part.fields()[f].text) continue;
+      for (int64_t row = 0; row < part.rows(); ++row) {
+        if (part.fields()[f].shape.dims.empty()) {
+          texts += part.cell(f, row).bytes;
+          continue;
+        }
+        for (std::string_view text : part.texts(f, row)) texts += std::ssize(text);
+      }
+    }
+    return texts > 0 && 2 * texts >= part.allocated();
+  }
+
   AssemblerPtr assembler_;
   Grouping grouping_;
+  mutable std::atomic<bool> join_ = false;
 };
 
 // ---- over streams ----
