@@ -40,18 +40,19 @@ const std::vector<Layer>& Layers() {
         {"kernels", {"base", "ir", "xla"}},
         {"nn", {"base", "ir"}},
         {"optim", {"base", "ir", "nn"}},
+        {"step", {"base", "ir", "nn", "optim"}},
         // Buffers have the DType and Shape of ir, so whoever uses xla may use those too.
         {"data", {"base", "ir", "xla"}},
         {"checkpoint", {"base", "ir", "xla"}},
         {"cluster", {"base", "ir", "xla"}},
         {"watch", {"base", "ir", "xla"}},
+        {"plan", {"base", "ir", "xla", "nn", "optim", "step"}},
     };
     Names below;
     for (const Layer& layer : table) below.insert(layer.name);
     table.push_back({"train", below});
-    table.push_back({"plan", {"base", "ir", "xla", "nn", "train"}});
     table.push_back({"interop", {"base", "ir", "nn"}});
-    below.insert({"train", "plan", "interop"});
+    below.insert({"train", "interop"});
     table.push_back({"cli", below});
     return table;
   }();

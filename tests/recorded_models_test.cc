@@ -12,7 +12,7 @@
 #include "flatout/nn/loss.h"
 #include "flatout/nn/model.h"
 #include "flatout/optim/optimizer.h"
-#include "flatout/train/step_program.h"
+#include "flatout/step/step_program.h"
 #include "tests/recorded.h"
 
 namespace flatout::testing {
@@ -113,7 +113,7 @@ class Training {
     Config table = ToConfig(recorded_.at("config"));
     table.Set("class", ToConfig(recorded_.at("optimizer")));
     optimizer_ = optim::OptimizerFromConfig(table);
-    train::StepSpec spec;
+    step::StepSpec spec;
     spec.model = &model_;
     spec.optimizer = optimizer_.get();
     spec.loss = loss_.get();
@@ -122,22 +122,22 @@ class Training {
     spec.input_fields = {0};
     spec.target_field = 1;
     spec.steps_per_launch = steps();
-    layout_ = train::StateLayout(model_, *optimizer_);
-    program_ = train::BuildTrainProgram(spec);
+    layout_ = step::StateLayout(model_, *optimizer_);
+    program_ = step::BuildTrainProgram(spec);
     weights_ = one.at("weights");
   }
 
   int64_t steps() const { return static_cast<int64_t>(recorded_.at("losses").size()); }
   const train::ResultLayout& results() const { return program_.results; }
-  const std::vector<train::StateTensor>& layout() const { return layout_; }
+  const std::vector<step::StateTensor>& layout() const { return layout_; }
 
   // One launch of `steps` steps from the recorded weights.
   std::vector<HostTensor> Run(int64_t steps) const {
     std::vector<HostTensor> arguments;
-    for (const train::StateTensor& tensor : layout_) {
+    for (const step::StateTensor& tensor : layout_) {
       HostTensor value{tensor.shape, std::vector<double>(static_cast<size_t>(tensor.shape.size()),
                                                          tensor.initial)};
-      if (tensor.kind == train::StateTensor::Kind::kVariable) {
+      if (tensor.kind == step::StateTensor::Kind::kVariable) {
         for (const json& weight : weights_) {
           if (weight.at("name") == tensor.name) value = ReadTensor(weight.at("value"));
         }
@@ -169,8 +169,8 @@ class Training {
   nn::Model model_;
   std::unique_ptr<nn::Loss> loss_;
   std::unique_ptr<optim::Optimizer> optimizer_;
-  std::vector<train::StateTensor> layout_;
-  train::Program program_;
+  std::vector<step::StateTensor> layout_;
+  step::Program program_;
   json weights_;
 };
 
@@ -187,12 +187,12 @@ void ExpectTrainsAsKeras(const json& one, const std::string& optimizer) {
   const json& finals = one.at(optimizer).at("final_weights");
   size_t compared = 0;
   for (size_t i = 0; i < training.layout().size(); ++i) {
-    const train::StateTensor& tensor = training.layout()[i];
-    if (tensor.kind == train::StateTensor::Kind::kCounter) {
+    const step::StateTensor& tensor = training.layout()[i];
+    if (tensor.kind == step::StateTensor::Kind::kCounter) {
       const double expected = tensor.name == "step" ? static_cast<double>(training.steps()) : 0;
       EXPECT_EQ(results[i].data[0], expected) << tensor.name;
     }
-    if (tensor.kind != train::StateTensor::Kind::kVariable || !finals.contains(tensor.name)) {
+    if (tensor.kind != step::StateTensor::Kind::kVariable || !finals.contains(tensor.name)) {
       continue;
     }
     ExpectClose(results[i], ReadTensor(finals.at(tensor.name)), 1e-4,
@@ -216,8 +216,8 @@ TEST_P(RecordedModelTest, CompiledStepHasKerasGradients) {
   const double rate = one.at("sgd").at("config").at("learning_rate").get<double>();
   size_t compared = 0;
   for (size_t i = 0; i < training.layout().size(); ++i) {
-    const train::StateTensor& tensor = training.layout()[i];
-    if (tensor.kind != train::StateTensor::Kind::kSlot) continue;
+    const step::StateTensor& tensor = training.layout()[i];
+    if (tensor.kind != step::StateTensor::Kind::kSlot) continue;
     const std::string variable = training.layout()[static_cast<size_t>(tensor.variable)].name;
     ASSERT_EQ(tensor.name, variable + "/momentum");
     HostTensor gradient = results[i];

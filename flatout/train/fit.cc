@@ -539,8 +539,8 @@ class Trainer::Fitting {
   void UseAverages() {
     std::vector<Bytes> state = t_.SnapshotState();
     for (size_t i = 0; i < t_.layout_.size(); ++i) {
-      const StateTensor& tensor = t_.layout_[i];
-      if (tensor.kind == StateTensor::Kind::kSlot && tensor.name.ends_with("/average")) {
+      const step::StateTensor& tensor = t_.layout_[i];
+      if (tensor.kind == step::StateTensor::Kind::kSlot && tensor.name.ends_with("/average")) {
         state[tensor.variable] = state[i];
       }
     }
@@ -717,8 +717,8 @@ double Trainer::MeasureCeiling(Launch& launch, double seconds) {
 }
 
 std::string Trainer::Diagnose(const Launch& launch, int64_t index, bool* bad_data) {
-  const StepSpec spec = SpecFor(rows_, 1);
-  const DiagnosisProgram program = BuildDiagnosisProgram(spec);
+  const step::StepSpec spec = SpecFor(rows_, 1);
+  const step::DiagnosisProgram program = step::BuildDiagnosisProgram(spec);
   const auto executable = runtime_->CompileForOne(ir::ToStablehlo(*program.graph));
   const xla::Device& device = runtime_->devices()[0];
   const size_t num_variables = model_.variables().size();

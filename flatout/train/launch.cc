@@ -14,7 +14,8 @@ Totals::Totals(const std::vector<std::unique_ptr<nn::Metric>>& metrics,
                const std::vector<std::string>& names)
     : metrics_(&metrics), names_(&names), sums_(metrics.size()) {}
 
-void Totals::Add(const ResultLayout& layout, const std::vector<xla::Buffer>& results, int first) {
+void Totals::Add(const step::ResultLayout& layout, const std::vector<xla::Buffer>& results,
+                 int first) {
   loss_ += ScalarOf(results[layout.loss_sum - first]);
   weight_ += ScalarOf(results[layout.weight_sum - first]);
   for (size_t m = 0; m < metrics_->size(); ++m) {

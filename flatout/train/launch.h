@@ -8,7 +8,7 @@
 
 #include "flatout/data/device_prefetch.h"
 #include "flatout/nn/metric.h"
-#include "flatout/train/step_program.h"
+#include "flatout/step/step_program.h"
 #include "flatout/train/trainer.h"
 #include "flatout/watch/ledger.h"
 #include "flatout/xla/pjrt.h"
@@ -26,7 +26,7 @@ class Totals {
          const std::vector<std::string>& names);
 
   // Adds a launch's results; results[0] is the program's result number `first`.
-  void Add(const ResultLayout& layout, const std::vector<xla::Buffer>& results, int first);
+  void Add(const step::ResultLayout& layout, const std::vector<xla::Buffer>& results, int first);
   // Mean loss over all real rows so far; NaN before any.
   double loss() const;
   std::map<std::string, double> Metrics() const;

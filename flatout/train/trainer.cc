@@ -96,7 +96,7 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
   CheckIndices();
   CheckTarget();
   steps_per_launch_ = ChooseStepsPerLaunch();
-  layout_ = StateLayout(model_, *optimizer_);
+  layout_ = step::StateLayout(model_, *optimizer_);
   CheckStateFits();
   i32_.resize(replicas);
   f32_.resize(replicas);
@@ -173,9 +173,10 @@ void Trainer::CheckStateFits() const {
   const double needed =
       static_cast<double>(state_bytes()) * static_cast<double>(runtime_->replicas() + 1);
   if (usable < 0 || needed <= static_cast<double>(usable)) return;
-  const auto largest = std::max_element(
-      layout_.begin(), layout_.end(),
-      [](const StateTensor& a, const StateTensor& b) { return a.shape.bytes() < b.shape.bytes(); });
+  const auto largest = std::max_element(layout_.begin(), layout_.end(),
+                                        [](const step::StateTensor& a, const step::StateTensor& b) {
+                                          return a.shape.bytes() < b.shape.bytes();
+                                        });
   throw UserError(
       Code::kResourceExhausted,
       fmt::format(
@@ -263,9 +264,9 @@ void Trainer::AdaptLayers() {
 void Trainer::InitializeState() {
   std::vector<Bytes> tensors(layout_.size());
   const auto fill = [&](size_t i) {
-    const StateTensor& tensor = layout_[i];
+    const step::StateTensor& tensor = layout_[i];
     tensors[i].resize(tensor.shape.bytes());
-    if (tensor.kind == StateTensor::Kind::kVariable) {
+    if (tensor.kind == step::StateTensor::Kind::kVariable) {
       const nn::Variable& variable = model_.variables()[tensor.variable];
       nn::Initialize(variable.initializer, variable.shape, config_.train.seed, variable.path,
                      {reinterpret_cast<float*>(tensors[i].data()),
@@ -302,12 +303,12 @@ std::vector<Bytes> Trainer::SnapshotState() const {
 
 int64_t Trainer::state_bytes() const {
   int64_t bytes = 0;
-  for (const StateTensor& tensor : layout_) bytes += tensor.shape.bytes();
+  for (const step::StateTensor& tensor : layout_) bytes += tensor.shape.bytes();
   return bytes;
 }
 
-StepSpec Trainer::SpecFor(int64_t rows, int64_t steps_per_launch) const {
-  StepSpec spec;
+step::StepSpec Trainer::SpecFor(int64_t rows, int64_t steps_per_launch) const {
+  step::StepSpec spec;
   spec.model = &model_;
   spec.optimizer = optimizer_.get();
   spec.loss = loss_.get();
@@ -352,7 +353,7 @@ void Trainer::CompileTraining() {
   if (evaluates && evaluate_ == nullptr) {
     evaluation = std::async(std::launch::async, [this] { CompileEvaluation(); });
   }
-  train_program_ = BuildTrainProgram(SpecFor(rows_, steps_per_launch_));
+  train_program_ = step::BuildTrainProgram(SpecFor(rows_, steps_per_launch_));
   train_ = runtime_->Compile(ir::ToStablehlo(
       *train_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
   if (evaluation.valid()) evaluation.get();
@@ -360,7 +361,7 @@ void Trainer::CompileTraining() {
 
 void Trainer::CompileEvaluation() {
   if (evaluate_ != nullptr) return;
-  evaluate_program_ = BuildEvaluateProgram(SpecFor(rows_, steps_per_launch_));
+  evaluate_program_ = step::BuildEvaluateProgram(SpecFor(rows_, steps_per_launch_));
   evaluate_ = runtime_->Compile(ir::ToStablehlo(
       *evaluate_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
 }
@@ -458,9 +459,9 @@ Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
 }
 
 std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& source, int64_t limit) {
-  StepSpec spec = SpecFor(rows_, 1);
+  step::StepSpec spec = SpecFor(rows_, 1);
   spec.replicas = 1;
-  const Program program = BuildPredictProgram(spec);
+  const step::Program program = step::BuildPredictProgram(spec);
   std::shared_ptr<xla::Executable> executable;
   {
     const Phase phase(*ledger_, Cause::kCompile);

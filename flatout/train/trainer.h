@@ -15,11 +15,11 @@
 #include "flatout/nn/metric.h"
 #include "flatout/nn/model.h"
 #include "flatout/optim/optimizer.h"
+#include "flatout/step/step_program.h"
 #include "flatout/train/observer.h"
 #include "flatout/train/run_config.h"
 #include "flatout/train/run_folder.h"
 #include "flatout/train/runtime.h"
-#include "flatout/train/step_program.h"
 #include "flatout/watch/ledger.h"
 #include "flatout/watch/verdict.h"
 
@@ -96,7 +96,7 @@ class Trainer {
   // Lets Normalization layers see the training split.
   void AdaptLayers();
   void InitializeState();
-  StepSpec SpecFor(int64_t rows, int64_t steps_per_launch) const;
+  step::StepSpec SpecFor(int64_t rows, int64_t steps_per_launch) const;
   int64_t ChooseStepsPerLaunch() const;
   void CompileTraining();
   void CompileEvaluation();
@@ -133,9 +133,9 @@ class Trainer {
   int64_t steps_per_launch_ = 1;
 
   bool weights_loaded_ = false;
-  std::vector<StateTensor> layout_;
+  std::vector<step::StateTensor> layout_;
   std::vector<std::vector<xla::Buffer>> state_;  // [replica][tensor]
-  Program train_program_, evaluate_program_;
+  step::Program train_program_, evaluate_program_;
   std::shared_ptr<xla::Executable> train_, evaluate_;
   std::vector<std::map<int32_t, xla::Buffer>> i32_;  // [replica]
   std::vector<std::map<float, xla::Buffer>> f32_;

@@ -1,4 +1,4 @@
-// StepProgram: the compiled programs of a run, built as graphs.
+// flatout/step: the compiled programs of a run, built as graphs.
 //
 // A training program is one executable: up to K steps of forward, backward, gradient sync and
 // update, in a loop on the device whose trip count is an argument, so that one program serves any
@@ -18,7 +18,7 @@
 #include "flatout/nn/model.h"
 #include "flatout/optim/optimizer.h"
 
-namespace flatout::train {
+namespace flatout::step {
 
 // One tensor of the training state.
 struct StateTensor {
@@ -91,4 +91,4 @@ struct DiagnosisProgram {
 };
 DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec);
 
-}  // namespace flatout::train
+}  // namespace flatout::step

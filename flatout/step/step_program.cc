@@ -1,4 +1,4 @@
-#include "flatout/train/step_program.h"
+#include "flatout/step/step_program.h"
 
 #include <map>
 #include <set>
@@ -7,7 +7,7 @@
 #include "flatout/ir/gradient.h"
 #include "flatout/ir/ops.h"
 
-namespace flatout::train {
+namespace flatout::step {
 namespace {
 
 using ir::DType;
@@ -576,4 +576,4 @@ DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec) {
   return program;
 }
 
-}  // namespace flatout::train
+}  // namespace flatout::step
