@@ -128,7 +128,7 @@ class Training {
   }
 
   int64_t steps() const { return static_cast<int64_t>(recorded_.at("losses").size()); }
-  const train::ResultLayout& results() const { return program_.results; }
+  const step::ResultLayout& results() const { return program_.results; }
   const std::vector<step::StateTensor>& layout() const { return layout_; }
 
   // One launch of `steps` steps from the recorded weights.
