@@ -64,6 +64,16 @@ struct TrainOptions {
   Config devices = Config(int64_t{1});  // a number, or "all"
   uint64_t seed = 0;
   std::string precision = "float32";
+  // "auto": dynamic where the policy computes in float16, else none. Otherwise as optim::LossScale
+  // reads it: "dynamic", "none", a number, {initial = ..., growth_steps = ...}.
+  Config loss_scale = Config(std::string("auto"));
+  // Rows of one micro-batch on each device; "auto": all its rows of the batch where they fit into
+  // its memory, else the most that do.
+  Config micro_batch = Config(std::string("auto"));
+  std::string recompute = "auto";  // "none", "blocks", "auto": only where memory asks for it
+  // Device memory that this process may take: "all", "grow", "10GiB", 0.5, "grow,10GiB".
+  Config memory = Config(std::string("all"));
+  bool check_finite = false;  // look into every step for the first value that is not finite
   Config steps_per_launch = Config(std::string("auto"));
   // Keras's classes and arguments; by default the models' outputs are logits of integer classes.
   Config loss = Config::Table({{"class", Config(std::string("SparseCategoricalCrossentropy"))},
@@ -87,6 +97,11 @@ struct TrainOptions {
     v("seed", signed_seed);
     seed = static_cast<uint64_t>(signed_seed);
     v("precision", precision);
+    v("loss_scale", loss_scale);
+    v("micro_batch", micro_batch);
+    v("recompute", recompute);
+    v("memory", memory);
+    v("check_finite", check_finite);
     v("steps_per_launch", steps_per_launch);
     v("loss", loss);
     v("metrics", metrics);

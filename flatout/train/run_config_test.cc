@@ -46,6 +46,20 @@ TEST(RunConfigTest, ValuesOutOfRangeHaveTheirPlace) {
   EXPECT_THAT(message("devices = [1]"), HasSubstr("run.toml:5"));
   EXPECT_THAT(message("steps_per_launch = 0"), HasSubstr("\"auto\""));
   EXPECT_THAT(message("precision = \"float8\""), HasSubstr("float8"));
+  EXPECT_THAT(message("micro_batch = 0"), AllOf(HasSubstr("run.toml:5"), HasSubstr("1 to")));
+  EXPECT_THAT(message("micro_batch = -4"), HasSubstr("the integer -4"));
+  EXPECT_THAT(message("micro_batch = 33"), HasSubstr("train.global_batch = 32"));
+  EXPECT_THAT(message("micro_batch = 1.5"), HasSubstr("\"auto\""));
+  EXPECT_THAT(message("micro_batch = \"atuo\""), HasSubstr("atuo"));
+  EXPECT_THAT(message("recompute = \"block\""),
+              AllOf(HasSubstr("run.toml:5"), HasSubstr("did you mean \"blocks\"?")));
+  EXPECT_THAT(message("loss_scale = \"dinamic\""),
+              AllOf(HasSubstr("run.toml:5"), HasSubstr("did you mean \"dynamic\"?")));
+  EXPECT_THAT(message("loss_scale = 0"), HasSubstr("positive"));
+  EXPECT_THAT(message("loss_scale = -2.5"), HasSubstr("positive"));
+  EXPECT_THAT(message("loss_scale = inf"), HasSubstr("positive"));
+  EXPECT_THAT(message("loss_scale = true"), HasSubstr("true"));
+  EXPECT_THAT(message("check_finite = 1"), HasSubstr("run.toml:5"));
   EXPECT_THAT(message("precision = \"mixed_float16\""), HasSubstr("mixed_bfloat16"));
   EXPECT_THAT(message("epoch = 3"), HasSubstr("did you mean \"epochs\"?"));
   EXPECT_THAT(message("epochs = \"3\""), HasSubstr("expected an integer"));
@@ -65,6 +79,11 @@ TEST(RunConfigTest, DefaultsAreThoseOfTheOptions) {
   EXPECT_EQ(config.train.device, "cpu");
   EXPECT_EQ(config.train.precision, "float32");
   EXPECT_EQ(config.train.seed, 0u);
+  EXPECT_EQ(config.train.micro_batch.AsString(), "auto");
+  EXPECT_EQ(config.train.loss_scale.AsString(), "auto");
+  EXPECT_EQ(config.train.recompute, "auto");
+  EXPECT_EQ(config.train.memory.AsString(), "all");
+  EXPECT_FALSE(config.train.check_finite);
   EXPECT_FALSE(config.train.max_steps.has_value());
   EXPECT_TRUE(config.train.evaluate_test);
   EXPECT_TRUE(config.pipeline.shuffle);
