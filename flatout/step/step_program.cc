@@ -338,7 +338,8 @@ void LayOutMetrics(const StepSpec& spec, int first, ResultLayout& results) {
 
 }  // namespace
 
-std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimizer& optimizer) {
+std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimizer& optimizer,
+                                     const optim::LossScale&) {
   std::vector<StateTensor> layout = VariableLayout(model);
   const size_t num_variables = layout.size();
   for (size_t i = 0; i < num_variables; ++i) {

@@ -16,6 +16,7 @@
 #include "flatout/nn/loss.h"
 #include "flatout/nn/metric.h"
 #include "flatout/nn/model.h"
+#include "flatout/optim/loss_scale.h"
 #include "flatout/optim/optimizer.h"
 
 namespace flatout::step {
@@ -45,19 +46,34 @@ struct StepSpec {
   int64_t steps_per_launch = 1;  // K, the most that one launch can do
   int64_t replicas = 1;
   uint64_t seed = 0;
+  // Rows of one micro-batch per replica: a training or evaluation step goes over its B rows in
+  // ceil(B / micro_rows) pieces, one after the other, and so needs the memory of one. 0 (or
+  // anything from B on): the whole batch at once. Prediction takes no notice.
+  int64_t micro_rows = 0;
+  optim::LossScale loss_scale;  // training only
 };
 
-// The state in the order in which programs take it: variables, slots, "step" (i32, updates applied)
-// and "halted" (i32, 1 after a step whose loss was not finite; then nothing is updated any more, so
-// that the state is the last good one and the step can be looked into).
-std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimizer& optimizer);
+// The state in the order in which programs take it: variables, slots, the loss scale's counters
+// (optim::LossScaleCounters; none without a loss scale), "step" (i32, updates applied) and "halted"
+// (i32, 1 after a step whose loss was not finite; then nothing is updated any more, so that the
+// state is the last good one and the step can be looked into).
+std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimizer& optimizer,
+                                     const optim::LossScale& loss_scale = {});
 
 // What the results of a launch mean. Sums add up over launches. For replicas they are already
 // summed, equal on all of them.
 struct ResultLayout {
   int losses = 0;      // result index: f32[K], mean loss of each step, regularization included
   int rates = 0;       // f32[K], learning rates used; training only
-  int loss_sum = 0;    // f32 scalar: sum of weighted losses, regularization included
+  // Training with a loss scale only, else -1. i32[K]: 1 for a step that was skipped because
+  // gradients (or, above the least dynamic scale, its loss) were not finite: neither variables nor
+  // slots nor the step counter changed, and losses[i] may be any value, NaN included. f32[K]: the
+  // scale that the step used.
+  int skipped = -1;
+  int scales = -1;
+  // f32 scalar: sum of weighted losses, regularization included. A skipped step whose loss is not
+  // finite adds nothing to any sum.
+  int loss_sum = 0;
   int weight_sum = 0;  // f32 scalar
   // First result and number of results of each metric's Sums.
   std::vector<std::pair<int, int>> metrics;
@@ -80,9 +96,10 @@ Program BuildEvaluateProgram(const StepSpec& spec);
 // One batch. Arguments: the variables, the model's input fields [B, ...]. Results: outputs, f32.
 Program BuildPredictProgram(const StepSpec& spec);
 
-// For a step whose loss was not finite: one step without update. Arguments: the variables, the step
-// counter i32, fields [B, ...], weight f32[B]. Results: pred scalars, in the order of `names`:
-// false where the name says what is wrong.
+// For a step whose loss or gradients were not finite: one step without update. Arguments: the
+// variables, the loss scale f32 (only with spec.loss_scale.enabled()), the step counter i32, fields
+// [B, ...], weight f32[B]. Results: pred scalars, in the order of `names`: false where the name
+// says what is wrong.
 struct DiagnosisProgram {
   std::unique_ptr<ir::Graph> graph;
   // "the weight dense/kernel is not finite", "the output of layer dense is not finite", ...
