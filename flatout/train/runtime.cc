@@ -4,6 +4,8 @@
 
 #include "flatout/base/cgroup.h"
 #include "flatout/base/error.h"
+#include "flatout/base/process.h"
+#include "flatout/base/text.h"
 
 namespace flatout::train {
 namespace {
@@ -34,7 +36,9 @@ Runtime::Runtime(const TrainOptions& options) {
         fmt::format("device \"{}\" names one device; it cannot be {} at once", options.device,
                     all ? "all" : std::to_string(wanted)));
   }
+  ReadConfig(options.memory, memory_);
   xla::ClientOptions client_options;
+  if (plugin_->name().starts_with("cuda")) client_options.memory = memory_;
   if (!plugin_->name().starts_with("cuda")) {
     // Logical CPU devices are made to order; "all" is one per usable core. A plugin under another
     // name may be for CPU too; one that is not has the devices it has.
@@ -54,6 +58,7 @@ Runtime::Runtime(const TrainOptions& options) {
                      options.device, available.size(), available.size() == 1 ? "" : "s");
     }
     devices_ = {available[*ordinal]};
+    PlanCpuMemory(options.memory);
     return;
   }
   if (!all && wanted > static_cast<int64_t>(available.size())) {
@@ -62,6 +67,54 @@ Runtime::Runtime(const TrainOptions& options) {
   }
   const auto count = all ? available.size() : static_cast<size_t>(wanted);
   devices_.assign(available.begin(), available.begin() + static_cast<int64_t>(count));
+  PlanCpuMemory(options.memory);
+}
+
+void Runtime::PlanCpuMemory(const Config& asked) {
+  if (!client_->is_cpu()) return;
+  const int64_t usable = ReadCgroup().memory.usable;
+  if (usable < 0) {
+    cpu_limit_ = memory_.limit_bytes;
+    return;
+  }
+  const int64_t whole = usable / replicas();
+  cpu_limit_ = memory_.limit_bytes.value_or(
+      static_cast<int64_t>(memory_.fraction.value_or(1) * static_cast<double>(whole)));
+  if (*cpu_limit_ > whole) {
+    throw asked.Complain(fmt::format(
+        "a device may take {}, but this process may use {} for {} device{}; give at most {}",
+        HumanBytes(*cpu_limit_), HumanBytes(usable), replicas(), replicas() == 1 ? "" : "s",
+        HumanBytes(whole)));
+  }
+}
+
+std::optional<int64_t> Runtime::memory_limit() const {
+  if (client_->is_cpu()) return cpu_limit_;
+  std::optional<int64_t> least;
+  for (const xla::Device& device : devices_) {
+    const auto stats = device.memory_stats();
+    if (!stats || !stats->bytes_limit) return std::nullopt;
+    least = std::min(least.value_or(INT64_MAX), *stats->bytes_limit);
+  }
+  return least;
+}
+
+std::optional<int64_t> Runtime::free_memory() const {
+  if (client_->is_cpu()) {
+    if (!cpu_limit_) return std::nullopt;
+    const int64_t usable = ReadCgroup().memory.usable;
+    const int64_t resident = std::max<int64_t>(0, ResidentBytes());
+    if (usable < 0) return cpu_limit_;
+    return std::min(*cpu_limit_, std::max<int64_t>(0, usable - resident) / replicas());
+  }
+  std::optional<int64_t> least;
+  for (const xla::Device& device : devices_) {
+    const auto stats = device.memory_stats();
+    if (!stats || !stats->bytes_limit || !stats->bytes_in_use) return std::nullopt;
+    least = std::min(least.value_or(INT64_MAX),
+                     std::max<int64_t>(0, *stats->bytes_limit - *stats->bytes_in_use));
+  }
+  return least;
 }
 
 std::string Runtime::Describe() const {

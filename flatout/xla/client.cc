@@ -107,46 +107,120 @@ ir::DType FromPjrt(PJRT_Buffer_Type type) {
                   fmt::format("arrays of PJRT element type {} are not supported", int{type}));
 }
 
+namespace {
+
+struct ByteUnit {
+  std::string_view name;
+  double bytes;
+};
+// Decreasing, for ToString; exact names only: "10Gb" are gigabits to some and "10G" is two things.
+constexpr ByteUnit kByteUnits[] = {
+    {"TiB", 1099511627776.0},
+    {"TB", 1e12},
+    {"GiB", 1073741824.0},
+    {"GB", 1e9},
+    {"MiB", 1048576.0},
+    {"MB", 1e6},
+    {"KiB", 1024},
+    {"kB", 1e3},
+    {"B", 1},
+};
+
+std::string_view Trim(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+constexpr std::string_view kMemoryForms =
+    "expected \"all\", \"grow\" (on demand), a cap as a size (\"10GiB\", \"8000MiB\") or as a part "
+    "of "
+    "the device's memory (0.5), or growth and cap together (\"grow,10GiB\")";
+
+// One cap: "10GiB" or "0.5".
+void ParseCap(std::string_view text, std::string_view whole, MemoryOptions& result) {
+  const auto wrong = [&](const std::string& why) {
+    return Invalid("memory \"{}\": {}; {}", whole, why, kMemoryForms);
+  };
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::invalid_argument || std::isnan(number)) {
+    throw wrong(fmt::format("\"{}\" is neither a word it knows nor a number", text));
+  }
+  if (result.fraction || result.limit_bytes) throw wrong("it has two caps");
+  const std::string_view unit =
+      Trim(std::string_view(end, static_cast<size_t>(text.data() + text.size() - end)));
+  const bool too_large = error == std::errc::result_out_of_range || !std::isfinite(number);
+  if (!too_large && number <= 0) throw wrong("a cap must be above 0");
+  if (unit.empty()) {
+    if (too_large || number > 1) {
+      throw wrong(
+          fmt::format("a number without a unit is a part of the device's memory, at most 1; "
+                      "did you mean \"{}GiB\"?",
+                      text));
+    }
+    result.fraction = number;
+    return;
+  }
+  for (const ByteUnit& known : kByteUnits) {
+    if (unit != known.name) continue;
+    const double bytes = number * known.bytes;
+    if (too_large || bytes >= 9e18) throw wrong("no device has that much");
+    if (bytes < 1) throw wrong("that is less than a byte");
+    result.limit_bytes = static_cast<int64_t>(bytes);
+    return;
+  }
+  throw wrong(
+      fmt::format("\"{}\" is no unit; known are B, KiB, MiB, GiB, TiB (powers of 1024), kB, MB, "
+                  "GB, TB (of 1000)",
+                  unit));
+}
+
+}  // namespace
+
 MemoryOptions MemoryOptions::Parse(std::string_view text) {
   MemoryOptions result;
-  const auto wrong = [&] {
-    return Invalid(
-        "memory \"{}\" is not understood; expected \"all\", \"grow\", a size (\"10GiB\", "
-        "\"8000MiB\"), "
-        "a fraction of the device's memory (\"0.5\"), or both (\"grow,10GiB\")",
-        text);
-  };
+  if (Trim(text) == "all") return result;
   for (std::string_view rest = text;;) {
     const size_t comma = rest.find(',');
-    std::string_view part = rest.substr(0, comma);
-    while (part.starts_with(' ')) part.remove_prefix(1);
-    while (part.ends_with(' ')) part.remove_suffix(1);
-    if (part == "grow") {
+    const std::string_view part = Trim(rest.substr(0, comma));
+    if (part == "grow" && !result.grow) {
       result.grow = true;
-    } else if (part != "all") {
-      double number = 0;
-      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-      std::string_view unit(end, static_cast<size_t>(part.data() + part.size() - end));
-      while (unit.starts_with(' ')) unit.remove_prefix(1);
-      if (error != std::errc() || !std::isfinite(number) || number <= 0) throw wrong();
-      constexpr std::pair<std::string_view, double> kUnits[] = {
-          {"B", 1},    {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
-          {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9}};
-      if (result.fraction || result.limit_bytes) throw wrong();
-      if (unit.empty()) {
-        if (number > 1) throw wrong();
-        result.fraction = number;
-      } else {
-        for (const auto& [name, bytes] : kUnits) {
-          if (unit == name && number * bytes >= 1 && number * bytes < 9e18) {
-            result.limit_bytes = static_cast<int64_t>(number * bytes);
-          }
-        }
-        if (!result.limit_bytes) throw wrong();
-      }
+    } else if (part == "all" || part == "grow" || part.empty()) {
+      throw Invalid("memory \"{}\" is not understood; {}", text, kMemoryForms);
+    } else {
+      ParseCap(part, text, result);
     }
     if (comma == std::string_view::npos) return result;
     rest.remove_prefix(comma + 1);
+  }
+}
+
+std::string MemoryOptions::ToString() const {
+  std::string cap;
+  if (limit_bytes) {
+    for (const ByteUnit& unit : kByteUnits) {
+      const auto bytes = static_cast<int64_t>(unit.bytes);
+      if (*limit_bytes % bytes != 0) continue;
+      cap = fmt::format("{}{}", *limit_bytes / bytes, unit.name);
+      break;
+    }
+  } else if (fraction) {
+    cap = fmt::format("{}", *fraction);
+  }
+  if (!grow) return cap.empty() ? "all" : cap;
+  return cap.empty() ? "grow" : "grow," + cap;
+}
+
+void ReadConfig(const Config& value, MemoryOptions& field) {
+  if (!value.is_string() && !value.is_number()) {
+    throw value.Complain(fmt::format("{}, found {}", kMemoryForms, value.Describe()));
+  }
+  try {
+    field = MemoryOptions::Parse(value.is_string() ? value.AsString()
+                                                   : fmt::format("{}", value.AsDouble()));
+  } catch (const UserError& error) {
+    throw value.Complain(error.message());
   }
 }
 

@@ -34,6 +34,7 @@
 #include <utility>
 #include <vector>
 
+#include "flatout/base/config.h"
 #include "flatout/ir/shape.h"
 
 // The plugin's own types; only sources of this folder look inside them.
@@ -122,15 +123,22 @@ class Plugin {
 
 // ---- Client and devices ----
 
-// Memory of each GPU that XLA may take. No effect on CPU, where a limit is refused.
+// Device memory that this process may take, on each device. Without a cap on GPUs: all but what the
+// driver and libraries need beside XLA's arrays. On CPU nothing is ever reserved, and a cap is a
+// limit for whoever plans (train::Runtime); Client::Create refuses it there.
 struct MemoryOptions {
-  bool grow = false;                   // on demand; false: take it all (up to the limit) at once
-  std::optional<double> fraction;      // of the device's memory, in (0, 1]; XLA's default is 0.75
-  std::optional<int64_t> limit_bytes;  // instead of `fraction`
-  // Reads "all", "grow", "10GiB", "0.5", "grow,10GiB", "grow,0.5". Throws UserError.
+  bool grow = false;                   // on demand; false: take it all (up to the cap) at once
+  std::optional<double> fraction;      // cap: a part of the device's memory, in (0, 1]
+  std::optional<int64_t> limit_bytes;  // cap in bytes; not together with `fraction`
+  // Reads "all", "grow", "10GiB", "0.5", "grow,10GiB", "grow,0.5". Units are B, KiB, MiB, GiB, TiB
+  // (powers of 1024) and kB, MB, GB, TB (of 1000). Throws UserError saying what is wrong with it.
   static MemoryOptions Parse(std::string_view text);
+  // What Parse reads: "all", "grow,10GiB", "0.5"; bytes in the largest unit that divides them.
+  std::string ToString() const;
   bool operator==(const MemoryOptions&) const = default;
 };
+// `memory = "grow,10GiB"` or `memory = 0.5`; complains at the value's place.
+void ReadConfig(const Config& value, MemoryOptions& field);
 
 struct ClientOptions {
   int cpu_device_count = 1;              // logical devices of a CPU client; others ignore it
