@@ -63,8 +63,8 @@ std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimi
 // What the results of a launch mean. Sums add up over launches. For replicas they are already
 // summed, equal on all of them.
 struct ResultLayout {
-  int losses = 0;      // result index: f32[K], mean loss of each step, regularization included
-  int rates = 0;       // f32[K], learning rates used; training only
+  int losses = 0;  // result index: f32[K], mean loss of each step, regularization included
+  int rates = 0;   // f32[K], learning rates used; training only
   // Training with a loss scale only, else -1. i32[K]: 1 for a step that was skipped because
   // gradients (or, above the least dynamic scale, its loss) were not finite: neither variables nor
   // slots nor the step counter changed, and losses[i] may be any value, NaN included. f32[K]: the
