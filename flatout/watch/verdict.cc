@@ -138,6 +138,38 @@ std::string InputLine(const RunFacts& facts, double training) {
   return line;
 }
 
+// "memory: planned 1.90 GiB, peak 1.88 GiB". Devices without statistics share the process's memory;
+// its peak holds more than what was planned: the program itself, the compiler, the input.
+std::string MemoryLine(const RunFacts& facts) {
+  if (!facts.planned_bytes && !facts.device_peak_bytes) return "";
+  const std::string planned =
+      facts.planned_bytes ? HumanBytes(*facts.planned_bytes) : "not available";
+  std::string line = fmt::format("memory: planned {}{}, peak ", planned,
+                                 facts.devices > 1 ? " on each device" : "");
+  if (facts.device_peak_bytes) return line + HumanBytes(*facts.device_peak_bytes);
+  line += "not available from the device";
+  if (facts.process_peak_bytes && *facts.process_peak_bytes > 0) {
+    line +=
+        fmt::format("; the whole process took {} at most", HumanBytes(*facts.process_peak_bytes));
+  }
+  return line;
+}
+
+std::string LossScaleLine(const RunFacts& facts) {
+  if (!facts.loss_scale) return "";
+  if (facts.skipped_steps == 0) {
+    return fmt::format("loss scale: {:.7g}, no step skipped", *facts.loss_scale);
+  }
+  return fmt::format(
+      "loss scale: {:.7g}; {} of {} steps skipped ({}), their gradients had overflowed; not "
+      "counted "
+      "as steps",
+      *facts.loss_scale, HumanCount(facts.skipped_steps),
+      HumanCount(facts.steps + facts.skipped_steps),
+      Percent(static_cast<double>(facts.skipped_steps) /
+              static_cast<double>(facts.steps + facts.skipped_steps)));
+}
+
 }  // namespace
 
 Verdict Judge(const RunFacts& facts) {
@@ -235,14 +267,22 @@ Verdict Judge(const RunFacts& facts) {
   if (facts.flops_per_sample <= 0) {
     lines.push_back("MFU: not available, the FLOPs of a sample are not known");
   } else if (verdict.mfu) {
-    lines.push_back(fmt::format("MFU: {} ({} of {} dense {}, {} FLOPs per sample)",
+    const std::string whose =
+        facts.card.empty()
+            ? ""
+            : fmt::format(" of {}{}",
+                          facts.devices > 1 ? std::to_string(facts.devices) + " x " : "",
+                          facts.card);
+    lines.push_back(fmt::format("MFU: {} ({} of {} dense {}{}, {} FLOPs per sample)",
                                 Percent(*verdict.mfu), Flops(achieved), Flops(*facts.peak_flops),
-                                facts.compute_dtype,
+                                facts.compute_dtype, whose,
                                 HumanCount(std::llround(facts.flops_per_sample))));
   } else {
     lines.push_back(fmt::format("MFU: not available, the peak of \"{}\" is not known ({} {} done)",
                                 facts.device_kind, Flops(achieved), facts.compute_dtype));
   }
+  if (const std::string memory = MemoryLine(facts); !memory.empty()) lines.push_back(memory);
+  if (const std::string scale = LossScaleLine(facts); !scale.empty()) lines.push_back(scale);
   std::string where = "time:";
   for (int i = 0; i < kNumCauses; ++i) {
     const Cause cause = static_cast<Cause>(i);

@@ -49,8 +49,16 @@ struct RunFacts {
   std::string device_kind;           // "cpu", "NVIDIA H100 80GB HBM3"
   double flops_per_sample = 0;       // forward and backward, from our own graph
   std::optional<double> peak_flops;  // dense peak of all devices, for the compute dtype
+  std::string card;                  // whose peak that is, "NVIDIA H100 SXM5 80 GB"
   std::string compute_dtype = "float32";
   std::optional<double> ceiling_samples_per_second;  // one cached batch replayed
+  // Bytes of one device by the plan, and at most in use by what its allocator says; the most that
+  // the whole process had in memory.
+  std::optional<int64_t> planned_bytes, device_peak_bytes, process_peak_bytes;
+  // Of a run with a loss scale: steps that changed nothing because their gradients overflowed (they
+  // are not among `steps`), and the scale at the end.
+  int64_t skipped_steps = 0;
+  std::optional<double> loss_scale;
   InputFacts input;
 };
 

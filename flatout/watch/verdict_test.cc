@@ -179,6 +179,46 @@ TEST(VerdictTest, UnknownMfuIsSaidToBeUnknown) {
   EXPECT_THAT(Text(verdict), AllOf(HasSubstr("MFU: not available"), Not(HasSubstr("0.0 GFLOP"))));
 }
 
+TEST(VerdictTest, TheCardWhosePeakCountsIsNamed) {
+  RunFacts facts = Facts(Cause::kHost, 0);
+  facts.peak_flops = 2e12;
+  facts.card = "Abacus 9";
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("of 2.00 TFLOP/s dense float32 of Abacus 9, "));
+  facts.devices = 2;
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("dense float32 of 2 x Abacus 9, "));
+}
+
+TEST(VerdictTest, PlannedAndPeakMemoryStandSideBySide) {
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  RunFacts facts = Facts(Cause::kHost, 0);
+  EXPECT_THAT(Text(Judge(facts)), Not(HasSubstr("memory:")));
+  facts.planned_bytes = 1900 * kMiB;
+  facts.process_peak_bytes = 3000 * kMiB;
+  EXPECT_THAT(Text(Judge(facts)),
+              HasSubstr("memory: planned 1.86 GiB, peak not available from the device; the whole "
+                        "process took 2.93 GiB at most"));
+  facts.process_peak_bytes.reset();
+  EXPECT_THAT(Text(Judge(facts)), AllOf(HasSubstr("peak not available"), Not(HasSubstr("peak 0")),
+                                        Not(HasSubstr("process took"))));
+  facts.device_peak_bytes = 1880 * kMiB;
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("memory: planned 1.86 GiB, peak 1.84 GiB"));
+  facts.devices = 2;
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("planned 1.86 GiB on each device, peak 1.84 GiB"));
+  facts.planned_bytes.reset();
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("memory: planned not available"));
+}
+
+TEST(VerdictTest, SkippedStepsAreShown) {
+  RunFacts facts = Facts(Cause::kHost, 0);
+  EXPECT_THAT(Text(Judge(facts)), Not(HasSubstr("loss scale")));
+  facts.loss_scale = 32768;
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("loss scale: 32768, no step skipped"));
+  facts.skipped_steps = facts.steps;
+  facts.loss_scale = 0.5;
+  EXPECT_THAT(Text(Judge(facts)), AllOf(HasSubstr("loss scale: 0.5; "), HasSubstr("(50.0 %)"),
+                                        HasSubstr("not counted as steps")));
+}
+
 TEST(VerdictTest, WithoutAStepNothingIsClaimed) {
   RunFacts facts;
   facts.ledger.seconds[0] = facts.ledger.wall = 3;
