@@ -206,6 +206,18 @@ TEST_F(Builders, Products) {
             "layer dense: dot_general: operands f32[2,3] cannot accumulate in bf16");
 }
 
+TEST_F(Builders, SumsOfLowPrecisionAreKeptInFloat32) {
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    for (const Value result :
+         {ReduceSum(P(dtype, {2, 3}), {1}), ReduceMean(P(dtype, {2, 3}), {1}, true)}) {
+      EXPECT_EQ(result.dtype(), dtype);
+      EXPECT_EQ(result.node()->name(), "convert");
+      EXPECT_EQ(result.node()->input(0).dtype(), DType::kF32);
+    }
+  }
+  EXPECT_EQ(ReduceSum(F({2, 3})).node()->name(), "reduce");
+}
+
 TEST_F(Builders, Constants) {
   EXPECT_EQ(Full(graph_, Shape(DType::kBF16, {3}), 2.5).node()->attrs().Data("value").At(2), 2.5);
   const std::vector<int32_t> values = {1, 2, 3};

@@ -48,6 +48,7 @@ DType ParseDType(std::string_view name) {
 }
 
 bool IsFloat(DType dtype) { return dtype >= DType::kF16; }
+bool IsLowPrecision(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
 bool IsInteger(DType dtype) { return dtype >= DType::kI8 && dtype <= DType::kU64; }
 bool IsUnsigned(DType dtype) { return dtype >= DType::kU8 && dtype <= DType::kU64; }
 

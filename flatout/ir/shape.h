@@ -36,6 +36,8 @@ std::string_view MlirName(DType dtype);
 // UserError.
 DType ParseDType(std::string_view name);
 bool IsFloat(DType dtype);
+// A float of 16 bits: bf16 or f16.
+bool IsLowPrecision(DType dtype);
 bool IsInteger(DType dtype);   // signed or unsigned, not pred
 bool IsUnsigned(DType dtype);  // kU8..kU64
 

@@ -261,6 +261,9 @@ Value Reduce(Reduction reduction, Value x, const Dims& axes, bool keepdims) {
 }
 
 Value ReduceSum(Value x, const Dims& axes, bool keepdims) {
+  if (IsLowPrecision(x.dtype())) {
+    return Convert(ReduceSum(Convert(x, DType::kF32), axes, keepdims), x.dtype());
+  }
   return Reduce(Reduction::kSum, x, axes, keepdims);
 }
 Value ReduceMax(Value x, const Dims& axes, bool keepdims) {
@@ -274,6 +277,10 @@ Value ReduceProduct(Value x, const Dims& axes, bool keepdims) {
 }
 
 Value ReduceMean(Value x, const Dims& axes, bool keepdims) {
+  // The sum may lie outside of the range whose mean is well inside.
+  if (IsLowPrecision(x.dtype())) {
+    return Convert(ReduceMean(Convert(x, DType::kF32), axes, keepdims), x.dtype());
+  }
   const Value sum = ReduceSum(x, axes, keepdims);
   const int64_t count = sum.shape().size() == 0 ? 0 : x.shape().size() / sum.shape().size();
   return sum / static_cast<double>(count);
