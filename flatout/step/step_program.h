@@ -16,6 +16,7 @@
 #include "flatout/nn/loss.h"
 #include "flatout/nn/metric.h"
 #include "flatout/nn/model.h"
+#include "flatout/nn/recompute.h"
 #include "flatout/optim/loss_scale.h"
 #include "flatout/optim/optimizer.h"
 
@@ -51,6 +52,7 @@ struct StepSpec {
   // anything from B on): the whole batch at once. Prediction takes no notice.
   int64_t micro_rows = 0;
   optim::LossScale loss_scale;  // training only
+  nn::Recompute recompute;      // training only
 };
 
 // The state in the order in which programs take it: variables, slots, the loss scale's counters
