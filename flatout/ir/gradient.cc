@@ -1,11 +1,13 @@
 #include "flatout/ir/gradient.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "flatout/base/error.h"
 #include "flatout/ir/op.h"
 #include "flatout/ir/ops.h"
 #include "flatout/ir/ops/common.h"
+#include "flatout/ir/recompute.h"
 
 namespace flatout::ir {
 namespace {
@@ -20,7 +22,8 @@ struct ValueHash {
 
 std::vector<Value> VectorJacobianProduct(std::span<const Value> outputs,
                                          std::span<const Value> cotangents,
-                                         std::span<const Value> inputs) {
+                                         std::span<const Value> inputs,
+                                         std::span<const int> block_of_node) {
   if (outputs.size() != cotangents.size()) {
     throw Internal("{} outputs against {} cotangents", outputs.size(), cotangents.size());
   }
@@ -48,6 +51,10 @@ std::vector<Value> VectorJacobianProduct(std::span<const Value> outputs,
     }
   }
 
+  // Gradients of `inputs` that changed since a block was last recomputed. The next one waits for
+  // them, or the compiler might put them off, and with them keep all that they are made of.
+  std::vector<Value> changed;
+  const std::unordered_set<Value, ValueHash> wanted(inputs.begin(), inputs.end());
   std::unordered_map<Value, Value, ValueHash> gradients;
   const auto accumulate = [&](Value value, Value gradient) {
     if (!gradient || !on_path[value.node()->id()][value.index()]) return;
@@ -57,9 +64,11 @@ std::vector<Value> VectorJacobianProduct(std::span<const Value> outputs,
     }
     Value& sum = gradients[value];
     sum = sum ? Add(sum, gradient) : gradient;
+    if (!block_of_node.empty() && wanted.contains(value)) changed.push_back(value);
   };
   for (size_t i = 0; i < outputs.size(); ++i) accumulate(outputs[i], cotangents[i]);
 
+  Recomputer recomputer(graph, block_of_node, inputs);
   for (size_t i = count; i-- > 0;) {
     if (!hands_on[i]) continue;
     Node& node = *graph.nodes()[i];
@@ -79,7 +88,15 @@ std::vector<Value> VectorJacobianProduct(std::span<const Value> outputs,
           "StopGradient around it or use a differentiable op (scan instead of while)",
           OpContext(graph, node.name()));
     }
-    const std::vector<Value> dx = node.op().gradient(node, dy);
+    std::vector<Value> ready;
+    if (recomputer.Starts(node)) {
+      for (const Value& value : dy) {
+        if (value) ready.push_back(value);
+      }
+      for (const Value& value : changed) ready.push_back(gradients.at(value));
+      changed.clear();
+    }
+    const std::vector<Value> dx = node.op().gradient(recomputer.For(node, ready), dy);
     if (dx.size() != node.inputs().size()) {
       throw Internal("the gradient rule of {} gave {} values for {} inputs", node.name(), dx.size(),
                      node.inputs().size());
@@ -93,13 +110,14 @@ std::vector<Value> VectorJacobianProduct(std::span<const Value> outputs,
   return results;
 }
 
-std::vector<Value> Gradient(Value loss, std::span<const Value> inputs) {
+std::vector<Value> Gradient(Value loss, std::span<const Value> inputs,
+                            std::span<const int> block_of_node) {
   if (loss.rank() != 0 || !IsFloat(loss.dtype())) {
     throw Invalid("a gradient needs a float scalar as loss, found {}", loss.shape().ToString());
   }
   const Value one = ScalarLike(loss, 1);
   std::vector<Value> gradients =
-      VectorJacobianProduct(std::span(&loss, 1), std::span(&one, 1), inputs);
+      VectorJacobianProduct(std::span(&loss, 1), std::span(&one, 1), inputs, block_of_node);
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i]) gradients[i] = ZerosLike(inputs[i]);
   }

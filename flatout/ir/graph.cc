@@ -437,7 +437,9 @@ double Flops(const Graph& graph) {
   double total = 0;
   const std::vector<bool> live = graph.LiveNodes();
   for (const auto& node : graph.nodes()) {
-    if (live[node->id()] && node->op().flops != nullptr) total += node->op().flops(*node);
+    if (!live[node->id()] || node->op().flops == nullptr || node->attrs().Has("recomputed"))
+      continue;
+    total += node->op().flops(*node);
   }
   return total;
 }

@@ -198,7 +198,7 @@ std::string Dump(const Graph& graph);
 
 // FLOPs of one run of the graph's live nodes: the sum of the op table's counts; a scan counts its
 // body `length` times; a while with unknown trip count counts its body once, a conditional its
-// largest branch.
+// largest branch. Nodes that only compute again what was known (recompute.h) do not count.
 double Flops(const Graph& graph);
 
 }  // namespace flatout::ir

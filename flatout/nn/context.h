@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "flatout/ir/graph.h"
@@ -120,6 +121,10 @@ class Context {
   // Values that Assign left, by path.
   const std::map<std::string, ir::Value>& updates() const { return updates_; }
   std::span<const ir::Value> losses() const { return losses_; }
+  // Says that the nodes of the graph from `first` on are those of one layer call of a model; and
+  // what has been said: first node and one past the last of each call, in order.
+  void NoteCall(size_t first) { calls_.emplace_back(first, graph_.nodes().size()); }
+  std::span<const std::pair<size_t, size_t>> calls() const { return calls_; }
   // Sets whether weights made from now on are trainable (a frozen layer's are not).
   bool trainable() const { return trainable_; }
 
@@ -134,6 +139,7 @@ class Context {
   std::map<std::string, ir::Value> weights_;
   std::map<std::string, ir::Value> updates_;
   std::vector<ir::Value> losses_;
+  std::vector<std::pair<size_t, size_t>> calls_;
   std::string path_;
   ir::DType compute_dtype_;
   bool force_float32_ = false;

@@ -378,7 +378,9 @@ std::vector<ir::Value> Model::Call(Context& ctx, std::span<const ir::Value> inpu
       arguments.push_back(values.at(input.node.get())[static_cast<size_t>(input.index)]);
     }
     ctx.ForceFloat32(last.contains(node.get()));
+    const size_t first = ctx.graph().nodes().size();
     values[node.get()] = ctx.Call(*node->layer, arguments);
+    ctx.NoteCall(first);
   }
   ctx.ForceFloat32(false);
   std::vector<ir::Value> results;
@@ -387,6 +389,22 @@ std::vector<ir::Value> Model::Call(Context& ctx, std::span<const ir::Value> inpu
     results.push_back(ir::IsFloat(value.dtype()) ? ir::Convert(value, ir::DType::kF32) : value);
   }
   return results;
+}
+
+std::vector<LayerCall> Model::calls() const {
+  std::vector<LayerCall> calls;
+  std::map<const CallNode*, int> numbers;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    numbers[inputs_[i].node.get()] = -1 - static_cast<int>(i);
+  }
+  for (const auto& node : order_) {
+    if (!node->layer) continue;
+    numbers[node.get()] = static_cast<int>(calls.size());
+    LayerCall& call = calls.emplace_back(node->layer);
+    for (const Tensor& input : node->inputs) call.inputs.push_back(numbers.at(input.node.get()));
+    for (const Tensor& output : outputs_) call.is_output |= output.node == node;
+  }
+  return calls;
 }
 
 int64_t Model::parameters() const {

@@ -28,6 +28,13 @@ class Tensor {
 // (integers are fine: Rescaling, Embedding and the like convert).
 Tensor Input(ir::Dims shape, ir::DType dtype = ir::DType::kF32, std::string name = "");
 
+// One use of a layer by a model.
+struct LayerCall {
+  LayerPtr layer;
+  std::vector<int> inputs;  // calls whose results it takes; -1 - i is the model's input i
+  bool is_output = false;   // a result of the model
+};
+
 class Model {
  public:
   // A functional model from inputs to outputs. Names unnamed layers ("dense", "dense_1"), traces
@@ -49,6 +56,8 @@ class Model {
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const std::vector<Tensor>& outputs() const { return outputs_; }
   const std::vector<LayerPtr>& layers() const { return layers_; }
+  // Uses of the layers in the order in which Call traces them.
+  std::vector<LayerCall> calls() const;
 
   // Adds the forward computation: one value per model input, batch first. Output layers compute in
   // float32 whatever the policy.
