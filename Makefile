@@ -7,7 +7,7 @@ FLATOUT := build/release/bin/flatout
 # deps/install and CMake agree on where the wheels are unpacked.
 CMAKE := cmake $(if $(FLATOUT_DEPS),-DFLATOUT_DEPS=$(FLATOUT_DEPS)) --log-level=WARNING
 
-.PHONY: help deps deps-dev build demo test bench bench-data fuzz check-asan check-tsan format format-check tidy clean
+.PHONY: help deps deps-dev deps-test build demo test bench bench-data fuzz check-asan check-tsan format format-check tidy clean
 
 help:  ## list these commands
 	@echo "Flatout: make COMMAND"
@@ -19,6 +19,10 @@ deps:  ## install what is missing (Debian packages, XLA plugins); nothing else i
 
 deps-dev:
 	@deps/install --dev
+
+# The tests compile for GPUs that are not here, which takes XLA's CUDA plugin.
+deps-test:
+	@deps/install --cuda13
 
 build: deps  ## build everything; leaves the command at build/release/bin/flatout
 	@$(CMAKE) --preset release >/dev/null
@@ -32,7 +36,7 @@ demo: deps  ## train a small CNN on Fashion-MNIST and print the verdict
 	@rm -rf runs/demo
 	$(FLATOUT) train examples/fashion_mnist/cnn.toml --run-dir runs/demo
 
-test: build  ## build and run all tests
+test: deps-test build  ## build and run all tests
 	@ctest --preset release -j 2 --no-tests=error
 
 bench: build  ## time our workloads, beside the rivals where their environments are present
@@ -49,7 +53,7 @@ fuzz: deps-dev  ## fuzz every parser of training data for SECONDS (600) each, tw
 	tests/fuzz/run $(SECONDS) $(TARGETS)
 
 # Libraries that were not built with the sanitizer (the XLA plugins) are left out of its reports.
-check-asan: deps  ## all tests under the address and undefined-behaviour sanitizers
+check-asan: deps-test  ## all tests under the address and undefined-behaviour sanitizers
 	@$(CMAKE) --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS)
 	@ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1 \
@@ -57,7 +61,7 @@ check-asan: deps  ## all tests under the address and undefined-behaviour sanitiz
 	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  ctest --preset asan -j 2 --no-tests=error
 
-check-tsan: deps  ## all tests under the thread sanitizer
+check-tsan: deps-test  ## all tests under the thread sanitizer
 	@$(CMAKE) --preset tsan >/dev/null
 	@cmake --build --preset tsan -j $(JOBS)
 	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitizers/tsan.supp:halt_on_error=1:report_mutex_bugs=0:ignore_interceptors_accesses=1 \
