@@ -84,6 +84,10 @@ struct ClientState {
   int IndexOf(PJRT_Device* device) const;
 };
 
+// What a compiled program takes, where the plugin says, and the program as bytes.
+std::optional<ProgramMemory> MemoryOf(const PJRT_Api* api, PJRT_Executable* executable);
+std::string Serialized(const PJRT_Api* api, PJRT_Executable* executable);
+
 PJRT_Buffer_Type ToPjrt(ir::DType dtype);
 ir::DType FromPjrt(PJRT_Buffer_Type type);
 

@@ -79,6 +79,38 @@ CompileOptions Complete(const ClientState& client, CompileOptions options) {
 
 }  // namespace
 
+std::optional<ProgramMemory> MemoryOf(const PJRT_Api* api, PJRT_Executable* executable) {
+  if (!FLATOUT_HAS(api, PJRT_Executable_GetCompiledMemoryStats)) return std::nullopt;
+  FLATOUT_ARGS(PJRT_Executable_GetCompiledMemoryStats, args);
+  args->executable = executable;
+  args->peak_memory_in_bytes = -1;  // older plugins leave it as it is
+  if (PJRT_Error* error = api->PJRT_Executable_GetCompiledMemoryStats(args.get());
+      error != nullptr) {
+    const PluginError said = TakeError(api, error);
+    if (said.code == Code::kUnimplemented) return std::nullopt;
+    std::rethrow_exception(Translate(said, "asking for a program's memory"));
+  }
+  ProgramMemory memory;
+  memory.argument = args->argument_size_in_bytes;
+  memory.output = args->output_size_in_bytes;
+  memory.alias = args->alias_size_in_bytes;
+  memory.temp = args->temp_size_in_bytes;
+  memory.code = args->generated_code_size_in_bytes;
+  if (args->peak_memory_in_bytes > 0) memory.peak = args->peak_memory_in_bytes;
+  return memory;
+}
+
+std::string Serialized(const PJRT_Api* api, PJRT_Executable* executable) {
+  FLATOUT_ARGS(PJRT_Executable_Serialize, args);
+  args->executable = executable;
+  FLATOUT_CALL(api, PJRT_Executable_Serialize, args, "serialising a program");
+  std::string bytes(args->serialized_bytes, args->serialized_bytes_size);
+  if (args->serialized_executable_deleter != nullptr) {
+    args->serialized_executable_deleter(args->serialized_executable);
+  }
+  return bytes;
+}
+
 void Execution::Await() const {
   for (const Event& event : done) event.Await();
 }
@@ -191,36 +223,11 @@ const Device& Executable::device(int i) const {
 }
 
 std::optional<ProgramMemory> Executable::memory() const {
-  const PJRT_Api* api = state_->client->api;
-  if (!FLATOUT_HAS(api, PJRT_Executable_GetCompiledMemoryStats)) return std::nullopt;
-  FLATOUT_ARGS(PJRT_Executable_GetCompiledMemoryStats, args);
-  args->executable = state_->executable;
-  args->peak_memory_in_bytes = -1;  // older plugins leave it as it is
-  if (PJRT_Error* error = api->PJRT_Executable_GetCompiledMemoryStats(args.get());
-      error != nullptr) {
-    const PluginError said = TakeError(api, error);
-    if (said.code == Code::kUnimplemented) return std::nullopt;
-    std::rethrow_exception(Translate(said, "asking for a program's memory"));
-  }
-  ProgramMemory memory;
-  memory.argument = args->argument_size_in_bytes;
-  memory.output = args->output_size_in_bytes;
-  memory.alias = args->alias_size_in_bytes;
-  memory.temp = args->temp_size_in_bytes;
-  memory.code = args->generated_code_size_in_bytes;
-  if (args->peak_memory_in_bytes > 0) memory.peak = args->peak_memory_in_bytes;
-  return memory;
+  return MemoryOf(state_->client->api, state_->executable);
 }
 
 std::string Executable::Serialize() const {
-  FLATOUT_ARGS(PJRT_Executable_Serialize, args);
-  args->executable = state_->executable;
-  FLATOUT_CALL(state_->client->api, PJRT_Executable_Serialize, args, "serialising a program");
-  std::string bytes(args->serialized_bytes, args->serialized_bytes_size);
-  if (args->serialized_executable_deleter != nullptr) {
-    args->serialized_executable_deleter(args->serialized_executable);
-  }
-  return bytes;
+  return Serialized(state_->client->api, state_->executable);
 }
 
 Execution Executable::Execute(std::span<const Buffer* const> args,

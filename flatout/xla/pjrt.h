@@ -74,6 +74,8 @@ struct PluginInfo {
 };
 // Every plugin known by name, found or not. Looks at files only, loads nothing.
 std::vector<PluginInfo> FindPlugins();
+// Where plugins are searched, in order: $FLATOUT_DEPS, then places beside this program.
+std::vector<std::string> PluginFolders();
 
 class Plugin {
  public:

@@ -29,37 +29,18 @@ constexpr KnownPlugin kCpu081 = {"cpu-0.81",
                                  "xla_cpu_pjrt/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so", kInstall};
 constexpr KnownPlugin kCpu0115 = {
     "cpu-0.115", "lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so", kInstall};
-constexpr KnownPlugin kCuda = {
-    "cuda", "jax_cuda13_pjrt/jax_plugins/xla_cuda13/xla_cuda_plugin.so",
-    "unpack the wheel jax-cuda13-pjrt and set "
-    "PJRT_NAMES_AND_LIBRARY_PATHS=cuda:<path of its xla_cuda_plugin.so>"};
+constexpr KnownPlugin kCuda = {"cuda", "xla_cuda13/jax_plugins/xla_cuda13/xla_cuda_plugin.so",
+                               "run: flatout plugin install cuda13 (the wheel jax-cuda13-pjrt)"};
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-// Where wheels may have been unpacked, in the order they are searched.
-std::vector<std::string> DependencyFolders() {
-  std::vector<std::string> folders;
-  if (const std::string set = Environment("FLATOUT_DEPS"); !set.empty()) folders.push_back(set);
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const fs::path folder = program.parent_path();
-    folders.push_back((folder / "../../../.deps").lexically_normal().string());
-    folders.push_back((folder / "../lib/flatout").lexically_normal().string());
-  }
-#ifdef FLATOUT_DEFAULT_DEPS
-  folders.emplace_back(FLATOUT_DEFAULT_DEPS);
-#endif
-  return folders;
-}
-
 PluginInfo Find(const KnownPlugin& known) {
   PluginInfo info;
   info.name = known.name;
-  for (const std::string& folder : DependencyFolders()) {
+  for (const std::string& folder : PluginFolders()) {
     const std::string path = (fs::path(folder) / known.file).string();
     if (std::find(info.searched.begin(), info.searched.end(), path) != info.searched.end())
       continue;
@@ -188,6 +169,22 @@ Resolved Resolve(std::string_view name_or_path) {
 std::string PluginVersion::ToString() const { return fmt::format("{}.{}", major, minor); }
 
 PluginVersion BuiltWithPjrt() { return {PJRT_API_MAJOR, PJRT_API_MINOR}; }
+
+std::vector<std::string> PluginFolders() {
+  std::vector<std::string> folders;
+  if (const std::string set = Environment("FLATOUT_DEPS"); !set.empty()) folders.push_back(set);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const fs::path folder = program.parent_path();
+    folders.push_back((folder / "../../../.deps").lexically_normal().string());
+    folders.push_back((folder / "../lib/flatout").lexically_normal().string());
+  }
+#ifdef FLATOUT_DEFAULT_DEPS
+  folders.emplace_back(FLATOUT_DEFAULT_DEPS);
+#endif
+  return folders;
+}
 
 std::vector<PluginInfo> FindPlugins() {
   std::vector<PluginInfo> result = FromEnvironment();
