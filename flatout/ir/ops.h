@@ -131,8 +131,8 @@ Value Reverse(Value x, const Dims& axes);
 enum class Reduction { kSum, kProduct, kMax, kMin, kAnd, kOr };
 // Axes empty: all of them. keepdims leaves size-1 dimensions, as in NumPy.
 Value Reduce(Reduction reduction, Value x, const Dims& axes = {}, bool keepdims = false);
-// Sums and means of bf16 and f16 are added up in float32 and rounded once: gradients of biases, and
-// of whatever else was broadcast, are such sums.
+// Sums, means and cumulative sums of bf16 and f16 are added up in float32 and rounded once:
+// gradients of biases, and of whatever else was broadcast, are such sums.
 Value ReduceSum(Value x, const Dims& axes = {}, bool keepdims = false);
 Value ReduceMax(Value x, const Dims& axes = {}, bool keepdims = false);
 Value ReduceMin(Value x, const Dims& axes = {}, bool keepdims = false);

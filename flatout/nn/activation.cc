@@ -39,15 +39,15 @@ Value Selu(Value x) {
   return ir::Select(ir::Gt(x, 0), x, NegativeExpm1(x) * kAlpha) * kScale;
 }
 
-// The exact form, Keras's default.
-Value Gelu(Value x) { return x * (ir::Erf(x * std::numbers::sqrt2 * 0.5) + 1.0) * 0.5; }
+// The exact form, Keras's default. Halved before it meets x, which may be float16's largest.
+Value Gelu(Value x) { return x * ((ir::Erf(x * std::numbers::sqrt2 * 0.5) + 1.0) * 0.5); }
 
 Value Silu(Value x) { return x * ir::Logistic(x); }
 
 // log(1 + exp(x)) = (x + |x|) / 2 + log1p(exp(-|x|)): exact at both ends, derivative 1/2 at 0.
 Value Softplus(Value x) {
   Value magnitude = ir::Abs(x);
-  return (x + magnitude) * 0.5 + ir::Log1p(ir::Exp(-magnitude));
+  return (x * 0.5 + magnitude * 0.5) + ir::Log1p(ir::Exp(-magnitude));
 }
 
 Value Mish(Value x) { return x * ir::Tanh(Softplus(x)); }
@@ -70,10 +70,20 @@ Value SoftShrink(Value x) {
   return ir::Select(ir::Gt(x, 0.5), x - 0.5, ir::Select(ir::Lt(x, -0.5), x + 0.5, zero));
 }
 
-Value TanhShrink(Value x) { return x - ir::Tanh(x); }
+// Computes in float32 whatever the dtype.
+Value InFloat32(Value x, Value (*body)(Value)) {
+  return ir::Convert(body(ir::Convert(x, ir::DType::kF32)), x.dtype());
+}
 
-// (x + sqrt(x^2 + b)) / 2 with b = 4.
-Value Squareplus(Value x) { return (x + ir::Sqrt(ir::Square(x) + 4.0)) * 0.5; }
+// Near 0 the two differ in the third order only.
+Value TanhShrink(Value x) {
+  return InFloat32(x, [](Value y) { return y - ir::Tanh(y); });
+}
+
+// (x + sqrt(x^2 + b)) / 2 with b = 4. The square leaves float16's range at 256.
+Value Squareplus(Value x) {
+  return InFloat32(x, [](Value y) { return (y + ir::Sqrt(ir::Square(y) + 4.0)) * 0.5; });
+}
 
 // 0 below -1, (x + 1)^2 / 4 up to 1, x above.
 Value SparsePlus(Value x) {
@@ -86,11 +96,6 @@ Value SparseSigmoid(Value x) {
   Value one = ir::Full(x.graph(), x.shape(), 1);
   return ir::Select(ir::Gt(x, -1), ir::Select(ir::Lt(x, 1), (x + 1.0) * 0.5, one),
                     ir::ZerosLike(x));
-}
-
-// Computes in float32 whatever the dtype.
-Value InFloat32(Value x, Value (*body)(Value)) {
-  return ir::Convert(body(ir::Convert(x, ir::DType::kF32)), x.dtype());
 }
 
 Value Softmax(Value x) {

@@ -76,27 +76,35 @@ ir::Value Penalty(const Regularizer& regularizer, ir::Value value) {
 }
 
 Policy Policy::Named(std::string_view name) {
-  if (name == "float32") return {.name = "float32", .compute = ir::DType::kF32};
-  if (name == "mixed_bfloat16" || name == "bfloat16") {
-    return {.name = std::string(name), .compute = ir::DType::kBF16};
+  static const Policy kPolicies[] = {
+      {"float32", ir::DType::kF32, ir::DType::kF32},
+      {"mixed_bfloat16", ir::DType::kBF16, ir::DType::kF32},
+      {"mixed_float16", ir::DType::kF16, ir::DType::kF32},
+      {"bfloat16", ir::DType::kBF16, ir::DType::kBF16},
+      {"float16", ir::DType::kF16, ir::DType::kF16},
+  };
+  for (const Policy& policy : kPolicies) {
+    if (policy.name == name) return policy;
   }
-  if (name == "mixed_float16" || name == "float16") {
-    return {.name = std::string(name), .compute = ir::DType::kF16};
-  }
-  throw Invalid(
-      "no precision policy is called \"{}\"{} (known: float32, mixed_bfloat16, "
-      "mixed_float16)",
-      name, DidYouMean(name, {"float32", "mixed_bfloat16", "mixed_float16"}));
+  throw Invalid("no precision policy is called \"{}\"{} (known: {})", name,
+                DidYouMean(name, Names()), fmt::join(Names(), ", "));
+}
+
+const std::vector<std::string>& Policy::Names() {
+  static const std::vector<std::string> names = {"float32", "mixed_bfloat16", "mixed_float16",
+                                                 "bfloat16", "float16"};
+  return names;
 }
 
 Context::Context(ir::Graph& graph, ContextOptions options, std::vector<Variable>* collect)
     : graph_(graph),
       options_(std::move(options)),
       collect_(collect),
-      compute_dtype_(options_.policy.compute) {}
+      compute_dtype_(options_.policy.compute),
+      variable_dtype_(options_.policy.variable) {}
 
 ir::Value Context::GetWeight(std::string_view name, ir::Dims dims, const Initializer& initializer,
-                             const Regularizer& regularizer, bool trainable) {
+                             const Regularizer& regularizer, ir::DType dtype, bool trainable) {
   const std::string path = path_.empty() ? std::string(name) : fmt::format("{}/{}", path_, name);
   for (const int64_t dim : dims) {
     if (dim <= 0) {
@@ -117,7 +125,7 @@ ir::Value Context::GetWeight(std::string_view name, ir::Dims dims, const Initial
   if (collect_ == nullptr) {
     throw Internal("weight {} was not bound before the trace", path);
   }
-  const ir::Shape shape(ir::DType::kF32, std::move(dims));
+  const ir::Shape shape(dtype, std::move(dims));
   const ir::Value value = graph_.AddParameter(shape, path);
   collect_->push_back({path, shape, trainable && trainable_, initializer, regularizer});
   weights_[path] = value;
@@ -126,17 +134,22 @@ ir::Value Context::GetWeight(std::string_view name, ir::Dims dims, const Initial
 
 ir::Value Context::Weight(std::string_view name, ir::Dims dims, const Initializer& initializer,
                           const Regularizer& regularizer) {
-  return ir::Convert(GetWeight(name, std::move(dims), initializer, regularizer, true),
-                     compute_dtype_);
+  return ir::Convert(StoredWeight(name, std::move(dims), initializer, regularizer), compute_dtype_);
 }
 
 ir::Value Context::Float32Weight(std::string_view name, ir::Dims dims,
                                  const Initializer& initializer, const Regularizer& regularizer) {
-  return GetWeight(name, std::move(dims), initializer, regularizer, true);
+  return ir::Convert(StoredWeight(name, std::move(dims), initializer, regularizer),
+                     ir::DType::kF32);
+}
+
+ir::Value Context::StoredWeight(std::string_view name, ir::Dims dims,
+                                const Initializer& initializer, const Regularizer& regularizer) {
+  return GetWeight(name, std::move(dims), initializer, regularizer, variable_dtype_, true);
 }
 
 ir::Value Context::State(std::string_view name, ir::Dims dims, const Initializer& initializer) {
-  return GetWeight(name, std::move(dims), initializer, {}, false);
+  return GetWeight(name, std::move(dims), initializer, {}, ir::DType::kF32, false);
 }
 
 void Context::Assign(std::string_view name, ir::Value value) {
@@ -156,17 +169,23 @@ void Context::Assign(std::string_view name, ir::Value value) {
 std::vector<ir::Value> Context::Call(const Layer& layer, std::span<const ir::Value> inputs) {
   const std::string name = layer.name().empty() ? SnakeCase(layer.type()) : layer.name();
   const Restore restore_path(path_);
-  const Restore restore_dtype(compute_dtype_);
+  const Restore restore_compute(compute_dtype_);
+  const Restore restore_variable(variable_dtype_);
   const Restore restore_trainable(trainable_);
-  path_ = path_.empty() ? name : fmt::format("{}/{}", path_, name);
+  const bool outermost = path_.empty();
+  path_ = outermost ? name : fmt::format("{}/{}", path_, name);
   trainable_ = trainable_ && layer.common().trainable;
   const ir::Scope scope(graph_, name);
   return WithContext(fmt::format("layer {}", name), [&] {
-    if (force_float32_) {
+    // Layers without a dtype of their own take that of the layer they are part of.
+    if (!layer.common().dtype.empty()) {
+      const Policy own = Policy::Named(layer.common().dtype);
+      compute_dtype_ = own.compute;
+      variable_dtype_ = own.variable;
+    } else if (force_float32_ && outermost) {
       compute_dtype_ = ir::DType::kF32;
-    } else if (!layer.common().dtype.empty()) {
-      compute_dtype_ = Policy::Named(layer.common().dtype).compute;
     }
+    computed_in_.insert(compute_dtype_);
     const auto count = static_cast<int64_t>(inputs.size());
     if (count < layer.min_inputs() || count > layer.max_inputs()) {
       if (layer.min_inputs() == layer.max_inputs()) {
@@ -183,7 +202,8 @@ std::vector<ir::Value> Context::Call(const Layer& layer, std::span<const ir::Val
     std::vector<ir::Value> cast;
     cast.reserve(inputs.size());
     for (const ir::Value input : inputs) {
-      cast.push_back(ir::IsFloat(input.dtype()) ? ir::Convert(input, compute_dtype_) : input);
+      const bool casts = layer.autocast() && ir::IsFloat(input.dtype());
+      cast.push_back(casts ? ir::Convert(input, compute_dtype_) : input);
     }
     return layer.Call(*this, cast);
   });

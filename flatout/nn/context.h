@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,7 +31,8 @@ void ReadConfig(const Config& value, Regularizer& field);
 // The penalty on `value` as an f32 scalar; none for an empty regularizer.
 ir::Value Penalty(const Regularizer& regularizer, ir::Value value);
 
-// One weight of a model. Float variables are float32 whatever the compute dtype.
+// One weight of a model. Weights have the dtype that the policy of their layer names; state that
+// layers keep for themselves (moving statistics) is float32 whatever the policy.
 struct Variable {
   std::string path;  // "conv2d_1/kernel", unique in the model
   ir::Shape shape;
@@ -39,12 +41,16 @@ struct Variable {
   Regularizer regularizer;
 };
 
-// Element types as Keras's policies name them.
+// Element types as Keras's policies name them: what layers compute in, and what weights are kept
+// in. docs/precision.md says what stays float32 in any case.
 struct Policy {
   std::string name = "float32";
   ir::DType compute = ir::DType::kF32;
-  // "float32", "mixed_bfloat16", "mixed_float16", "bfloat16"; throws UserError for others.
+  ir::DType variable = ir::DType::kF32;
+  // "float32", "mixed_bfloat16", "mixed_float16" (weights float32), "bfloat16", "float16" (weights
+  // too); throws UserError for others.
   static Policy Named(std::string_view name);
+  static const std::vector<std::string>& Names();
 };
 
 struct ContextOptions {
@@ -78,18 +84,23 @@ class Context {
   const std::string& path() const { return path_; }
 
   // --- for layers -----------------------------------------------------------------------------
-  // The weight `name` of the current layer, made on first use. Float weights come in the compute
-  // dtype. Throws UserError for zero or negative dims.
+  // The weight `name` of the current layer, made on first use, in the compute dtype. Throws
+  // UserError for zero or negative dims.
   ir::Value Weight(std::string_view name, ir::Dims dims, const Initializer& initializer,
                    const Regularizer& regularizer = {});
-  // The same in the variable's own dtype, and for state that the optimizer does not train.
+  // The same as float32, and in the dtype it was bound in (large tables are not to be converted).
   ir::Value Float32Weight(std::string_view name, ir::Dims dims, const Initializer& initializer,
                           const Regularizer& regularizer = {});
+  ir::Value StoredWeight(std::string_view name, ir::Dims dims, const Initializer& initializer,
+                         const Regularizer& regularizer = {});
+  // State that the optimizer does not train: float32 whatever the policy.
   ir::Value State(std::string_view name, ir::Dims dims, const Initializer& initializer);
   // New value of a State for the next step. Only when training.
   void Assign(std::string_view name, ir::Value value);
-  // Calls `layer` as a part of the current one: its weights go below its name. Casts float inputs
-  // to the layer's compute dtype. The error context names the layer.
+  // Calls `layer` as a part of the current one: its weights go below its name. Its own dtype, where
+  // it has one, is what it and the layers within it compute in. Casts float inputs to the layer's
+  // compute dtype, unless it looks after them itself (Layer::autocast). The error context names the
+  // layer.
   std::vector<ir::Value> Call(const Layer& layer, std::span<const ir::Value> inputs);
   ir::Value Call(const Layer& layer, ir::Value input);
   // Adds a scalar to the loss (activity penalties): a sum over this replica's real rows.
@@ -111,12 +122,17 @@ class Context {
   std::vector<ir::Value> CrossReplicaSum(std::span<const ir::Value> values);
 
   // --- for whoever traces -----------------------------------------------------------------------
+  // `value` may be wider than the variable: training binds 16-bit weights as float32, so that
+  // gradients of several uses are added up in float32.
   void Bind(const std::string& path, ir::Value value) { weights_[path] = value; }
   void SetRowWeights(ir::Value weights) { row_weights_ = weights; }
   // Key of this step, and the number of the first row of this replica (u32 scalar; none: 0).
   void SetRandom(const ir::Key& key, ir::Value first_row);
-  // While true, layers compute in float32 whatever the policy (the output layers).
+  // While true, layers compute in float32 whatever the policy, unless they have a dtype of their
+  // own (the output layers).
   void ForceFloat32(bool force) { force_float32_ = force; }
+  // What layers of this trace computed in.
+  const std::set<ir::DType>& computed_in() const { return computed_in_; }
   ir::Value Lookup(const std::string& path) const;  // current value of a weight
   // Values that Assign left, by path.
   const std::map<std::string, ir::Value>& updates() const { return updates_; }
@@ -130,7 +146,7 @@ class Context {
 
  private:
   ir::Value GetWeight(std::string_view name, ir::Dims dims, const Initializer& initializer,
-                      const Regularizer& regularizer, bool trainable);
+                      const Regularizer& regularizer, ir::DType dtype, bool trainable);
   ir::Value Bits(const ir::Dims& dims, const RandomOptions& options);
 
   ir::Graph& graph_;
@@ -141,7 +157,8 @@ class Context {
   std::vector<ir::Value> losses_;
   std::vector<std::pair<size_t, size_t>> calls_;
   std::string path_;
-  ir::DType compute_dtype_;
+  ir::DType compute_dtype_, variable_dtype_;
+  std::set<ir::DType> computed_in_;
   bool force_float32_ = false;
   bool trainable_ = true;
   ir::Value row_weights_;

@@ -84,6 +84,14 @@ LayerPtr LayerFromConfig(const Config& table) {
     if (hint.empty()) hint = fmt::format(" (known: {})", fmt::join(names, ", "));
     throw type->Complain(fmt::format("no layer is called \"{}\"{}", type->AsString(), hint));
   }
+  if (const Config* dtype = table.Find("dtype"); dtype != nullptr && dtype->is_string()) {
+    // Said at the key itself, which is nearer than the place of the layer.
+    try {
+      Policy::Named(dtype->AsString());
+    } catch (const UserError& error) {
+      throw dtype->Complain(error.message());
+    }
+  }
   return def->make(WithoutKey(table, "class"));
 }
 

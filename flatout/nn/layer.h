@@ -24,7 +24,8 @@ namespace flatout::nn {
 struct CommonOptions {
   std::string name;  // empty: made from the class ("dense", "dense_1")
   bool trainable = true;
-  std::string dtype;  // a policy name; empty: the model's policy
+  // A policy's name, as Keras's dtype; empty: that of the layer around it, or the model's.
+  std::string dtype;
 
   template <class V>
   void Visit(V& v) {
@@ -51,6 +52,9 @@ class Layer {
   // Values.
   virtual std::vector<ir::Value> Call(Context& ctx, std::span<const ir::Value> inputs) const = 0;
 
+  // Whether float inputs come in the compute dtype. False: as they are, for layers that look at
+  // them in float32, or hand them on.
+  virtual bool autocast() const { return true; }
   // Integer inputs must lie in [0, index_bound()); 0: no such limit. Compilers clamp what is
   // outside.
   virtual int64_t index_bound() const { return 0; }

@@ -198,16 +198,46 @@ Model::Model(std::vector<Tensor> inputs, std::vector<Tensor> outputs, std::strin
     if (layer->name().empty()) layer->set_name(namer.Make(layer->type()));
   }
 
-  // Variables and states, and errors that only a trace of the whole (in training) can show.
+  float32_ = OutputNodes();
+  Trace();
+}
+
+void Model::SetPolicy(const Policy& policy) {
+  policy_ = policy;
+  Trace();
+}
+
+std::set<const CallNode*> Model::OutputNodes() const {
+  // Layers that hand on what the layer before them gives, one element or row at a time.
+  static const std::set<std::string_view> kHandOn = {"Activation", "ActivityRegularization",
+                                                     "ELU",        "Flatten",
+                                                     "Identity",   "LeakyReLU",
+                                                     "Permute",    "ReLU",
+                                                     "Reshape",    "Softmax"};
+  std::set<const CallNode*> found;
+  for (const Tensor& output : outputs_) {
+    const CallNode* node = output.node.get();
+    while (node->layer && found.insert(node).second && kHandOn.contains(node->layer->type())) {
+      node = node->inputs[0].node.get();
+    }
+  }
+  return found;
+}
+
+// Variables and states, and errors that only a trace of the whole (in training) can show.
+void Model::Trace() {
   Probe([&] {
     ir::Graph graph("probe");
-    Context context(graph, {.training = true}, &variables_);
+    std::vector<Variable> variables;
+    Context context(graph, {.training = true, .policy = policy_}, &variables);
     std::vector<ir::Value> values;
     for (const Tensor& input : inputs_) {
       values.push_back(
           graph.AddParameter(WithBatch(input.shape(), kProbeBatch), input.node->input_name));
     }
     Call(context, values);
+    variables_ = std::move(variables);
+    computed_in_ = context.computed_in();
   });
 }
 
@@ -369,15 +399,13 @@ std::vector<ir::Value> Model::Call(Context& ctx, std::span<const ir::Value> inpu
     }
     values[inputs_[i].node.get()] = {value};
   }
-  std::set<const CallNode*> last;
-  for (const Tensor& output : outputs_) last.insert(output.node.get());
   for (const auto& node : order_) {
     if (!node->layer) continue;
     std::vector<ir::Value> arguments;
     for (const Tensor& input : node->inputs) {
       arguments.push_back(values.at(input.node.get())[static_cast<size_t>(input.index)]);
     }
-    ctx.ForceFloat32(last.contains(node.get()));
+    ctx.ForceFloat32(float32_.contains(node.get()));
     const size_t first = ctx.graph().nodes().size();
     values[node.get()] = ctx.Call(*node->layer, arguments);
     ctx.NoteCall(first);
@@ -583,13 +611,18 @@ std::string Model::Summary() const {
   }
   const int64_t all = parameters();
   const int64_t trained = trainable_parameters();
-  const auto total = [](std::string_view what, int64_t count) {
-    return fmt::format(" {} params: {} ({})\n", what, HumanCount(count),
-                       MemoryText(count * ir::ByteSize(ir::DType::kF32)));
+  int64_t all_bytes = 0, trained_bytes = 0;
+  for (const Variable& variable : variables_) {
+    all_bytes += variable.shape.bytes();
+    if (variable.trainable) trained_bytes += variable.shape.bytes();
+  }
+  const auto total = [](std::string_view what, int64_t count, int64_t bytes) {
+    return fmt::format(" {} params: {} ({})\n", what, HumanCount(count), MemoryText(bytes));
   };
   return fmt::format("Model: \"{}\"\n", name_) +
          (chain ? DrawTable(rows, {31, 22, 13}, 2) : DrawTable(rows, {19, 17, 10, 17}, 2)) +
-         total("Total", all) + total("Trainable", trained) + total("Non-trainable", all - trained);
+         total("Total", all, all_bytes) + total("Trainable", trained, trained_bytes) +
+         total("Non-trainable", all - trained, all_bytes - trained_bytes);
 }
 
 }  // namespace flatout::nn

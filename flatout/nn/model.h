@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,14 @@ class Model {
   static Model FromConfig(const Config& table, const std::vector<std::string>& input_names,
                           const std::vector<ir::Shape>& input_shapes);
 
+  // What layers without a dtype of their own compute in and keep their weights in; float32 where
+  // this was not called. Traces and steps of the model must be given the same policy. Sets the
+  // dtype of variables(). Throws UserError, naming the layer, for layers that cannot compute so.
+  void SetPolicy(const Policy& policy);
+  const Policy& policy() const { return policy_; }
+  // Whether any layer computes in `dtype`, by the policy or by a dtype of its own.
+  bool computes_in(ir::DType dtype) const { return computed_in_.contains(dtype); }
+
   const std::string& name() const { return name_; }
   // In order of first use; Keras's order within a layer.
   const std::vector<Variable>& variables() const { return variables_; }
@@ -59,8 +68,10 @@ class Model {
   // Uses of the layers in the order in which Call traces them.
   std::vector<LayerCall> calls() const;
 
-  // Adds the forward computation: one value per model input, batch first. Output layers compute in
-  // float32 whatever the policy.
+  // Adds the forward computation: one value per model input, batch first. Layers that give outputs
+  // compute in float32 whatever the policy, unless they have a dtype of their own; where such a
+  // layer has no weights and looks at one element or row at a time (a softmax on its own), so does
+  // the one before it. Float outputs are float32.
   std::vector<ir::Value> Call(Context& ctx, std::span<const ir::Value> inputs) const;
 
   // What Keras's summary() prints: layer (type), output shape, parameters, and totals.
@@ -77,9 +88,15 @@ class Model {
   std::vector<std::pair<LayerPtr, int>> LayersToAdapt() const;
 
  private:
+  void Trace();  // finds variables_ and computed_in_
+  std::set<const CallNode*> OutputNodes() const;
+
   std::string name_;
+  Policy policy_;
+  std::set<ir::DType> computed_in_;
   std::vector<Tensor> inputs_, outputs_;
   std::vector<std::shared_ptr<const CallNode>> order_;  // topological
+  std::set<const CallNode*> float32_;                   // nodes that compute in float32
   std::vector<LayerPtr> layers_;
   std::vector<Variable> variables_;
 };

@@ -37,13 +37,15 @@ Optimizer::Optimizer(std::string type, CommonOptions common, double default_lear
 
 std::vector<Slot> Optimizer::Slots(const nn::Variable& variable) const {
   std::vector<Slot> slots = OwnSlots(variable);
-  if (common_.use_ema) slots.push_back({"average", variable.shape, 0});
+  if (common_.use_ema) slots.push_back({"average", variable.shape.WithDType(ir::DType::kF32), 0});
   return slots;
 }
 
 namespace {
 
-Value SumOfSquares(Value x) { return ir::ReduceSum(ir::Square(x)); }
+Value F32(Value x) { return ir::Convert(x, ir::DType::kF32); }
+
+Value SumOfSquares(Value x) { return ir::ReduceSum(ir::Square(F32(x))); }
 
 // limit / max(norm, limit): 1 below the limit.
 Value ClipFactor(Value norm, double limit) { return limit / ir::Max(norm, limit); }
@@ -72,8 +74,8 @@ Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variable
   for (size_t i = 0; i < variables.size(); ++i) {
     const ir::Scope variable_scope(graph, variables[i]->path);
     Update update;
-    update.value = values[i];
-    update.gradient = gradients[i];
+    update.value = F32(values[i]);
+    update.gradient = F32(gradients[i]);
     update.slots = slots[i];
     update.rate = result.learning_rate;
     update.t = step_f32 + 1.0;
@@ -120,6 +122,8 @@ Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variable
         guarded = false;
       }
     }
+    // The one rounding of 16-bit variables.
+    update.value = ir::Convert(update.value, values[i].dtype());
     if (proceed && !guarded) update.value = ir::Select(proceed, update.value, values[i]);
     result.values.push_back(update.value);
     result.slots.push_back(std::move(update.slots));
@@ -140,7 +144,7 @@ void RequireNotNegative(std::string_view type, std::string_view name, double val
 }
 
 Slot Like(const nn::Variable& variable, std::string name, double initial = 0) {
-  return {std::move(name), variable.shape, initial};
+  return {std::move(name), variable.shape.WithDType(ir::DType::kF32), initial};
 }
 
 // x moved towards target: x + (target - x) * share, which rounds as Keras does.
@@ -606,7 +610,8 @@ struct AdafactorOptions {
     ir::Dims rows(dims.begin(), dims.end() - 1);
     ir::Dims columns = rows;
     columns.back() = dims.back();
-    return {{"r", variable.shape.WithDims(rows), 0}, {"c", variable.shape.WithDims(columns), 0}};
+    return {{"r", ir::Shape(ir::DType::kF32, rows), 0},
+            {"c", ir::Shape(ir::DType::kF32, columns), 0}};
   }
   template <class Update>
   void Step(Update& u) const {

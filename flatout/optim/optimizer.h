@@ -5,6 +5,11 @@
 // (slots) is a list of tensors beside the variables; the step donates both, so updates are in
 // place.
 //
+// Slots and all arithmetic are float32 whatever the variable's dtype. A bfloat16 or float16
+// variable is widened first and rounded once, after everything has been added to it: an update
+// below half of its last bit leaves it as it is, but what slots have gathered of such updates is
+// not lost.
+//
 // SGD without momentum and Adagrad update only the rows of an embedding that the batch touches, to
 // the values that going over the whole table gives; all others move every row, as their formulas
 // say.
@@ -73,16 +78,17 @@ class Optimizer {
     ir::Value learning_rate;                    // f32 scalar that was used
     ir::Value gradient_norm;                    // f32 scalar, before clipping
   };
-  // The whole update: clipping, decay, algorithm, EMA. `step` is the count of updates applied
-  // before this one (i32 scalar); `rate_factor` multiplies the schedule's rate (f32 scalar, none:
-  // 1). Where `proceed` (pred scalar, none: true) is false, values and slots stay as they were.
+  // The whole update: clipping, decay, algorithm, EMA. Values, gradients of any float dtype; the
+  // new values come in the dtype of the old ones. `step` is the count of updates applied before
+  // this one (i32 scalar); `rate_factor` multiplies the schedule's rate (f32 scalar, none: 1).
+  // Where `proceed` (pred scalar, none: true) is false, values and slots stay as they were.
   Result Apply(std::span<const nn::Variable* const> variables, std::span<const ir::Value> values,
                std::span<const ir::Value> gradients, std::span<const std::vector<ir::Value>> slots,
                ir::Value step, ir::Value rate_factor, ir::Value proceed = {}) const;
 
  protected:
   struct Update {
-    ir::Value value, gradient;     // gradient in the variable's shape, float32
+    ir::Value value, gradient;     // of the variable's shape, float32
     std::vector<ir::Value> slots;  // in: old, out: new; changed by SetSlot
     ir::Value rate;                // f32 scalar
     ir::Value t;                   // f32 scalar: number of this update, from 1

@@ -290,6 +290,9 @@ Value ArgMax(Value x, int64_t axis) { return ArgReduce(Reduction::kMax, x, axis)
 Value ArgMin(Value x, int64_t axis) { return ArgReduce(Reduction::kMin, x, axis); }
 
 Value CumulativeSum(Value x, int64_t axis, bool reverse) {
+  if (IsLowPrecision(x.dtype())) {
+    return Convert(CumulativeSum(Convert(x, DType::kF32), axis, reverse), x.dtype());
+  }
   axis = InOp(x.graph(), kCumulativeSum.name, [&] { return NormalizeAxis(x.shape(), axis); });
   return x.graph().AddNode(kCumulativeSum, {x}, {{"axis", axis}, {"reverse", reverse}}).output();
 }

@@ -57,10 +57,12 @@ class EmbeddingLayer : public Layer {
         reversible_(reversible) {}
 
   int64_t index_bound() const override { return options_.input_dim; }
+  // Ids may come as floats, which a cast would round.
+  bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Dims dims = {options_.input_dim, options_.output_dim};
     if (reversible_ && ir::IsFloat(inputs[0].dtype())) {
-      const ir::Value x = inputs[0];
+      const ir::Value x = ToCompute(ctx, inputs[0]);
       CheckMinRank(*this, x, 2);
       if (x.dim(-1) != options_.output_dim) {
         throw Invalid("{} (backwards) needs inputs with {} features, found {}", type(),
@@ -74,8 +76,8 @@ class EmbeddingLayer : public Layer {
       return {ir::DotGeneral(x, table, contract)};
     }
     // The rows are converted, not the table, which may be large.
-    const ir::Value table = ctx.Float32Weight("embeddings", dims, options_.embeddings_initializer,
-                                              options_.embeddings_regularizer);
+    const ir::Value table = ctx.StoredWeight("embeddings", dims, options_.embeddings_initializer,
+                                             options_.embeddings_regularizer);
     return {ToCompute(ctx, ir::Take(table, Ids(*this, inputs[0]), 0))};
   }
 
@@ -92,6 +94,7 @@ class EmbeddingCollectionLayer : public Layer {
   int64_t index_bound() const override {
     return *std::min_element(options_.input_dim.begin(), options_.input_dim.end());
   }
+  bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value ids = Ids(*this, inputs[0]);
     CheckRank(*this, ids, 2);
@@ -100,7 +103,7 @@ class EmbeddingCollectionLayer : public Layer {
         PerDimension(type(), "input_dim", options_.input_dim, columns);
     Values vectors;
     for (int64_t i = 0; i < columns; ++i) {
-      const ir::Value table = ctx.Float32Weight(
+      const ir::Value table = ctx.StoredWeight(
           fmt::format("embeddings_{}", i), {rows[static_cast<size_t>(i)], options_.output_dim},
           options_.embeddings_initializer, options_.embeddings_regularizer);
       const ir::Value column = ir::Reshape(ir::SliceAxis(ids, 1, i, i + 1), {ids.dim(0)});
@@ -207,6 +210,7 @@ class SoftmaxLayer : public Layer {
   explicit SoftmaxLayer(SoftmaxOptions options)
       : Layer(SoftmaxOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = ir::Convert(inputs[0], ir::DType::kF32);
     ir::Dims axes;

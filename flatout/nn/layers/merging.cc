@@ -73,7 +73,8 @@ class MergeLayer : public Layer {
       ir::Dims dims = value.dims();
       dims.insert(dims.begin() + 1, static_cast<size_t>(rank - value.rank()), 1);
       value = ir::Reshape(value, dims);
-      if (kind_ == MergeKind::kAverage) value = ToCompute(ctx, value);
+      // The sum of an average may lie outside of float16's range.
+      if (kind_ == MergeKind::kAverage) value = ir::Convert(value, ir::DType::kF32);
     }
     for (int64_t i = 0; i < rank; ++i) {
       int64_t size = 1;
@@ -88,7 +89,9 @@ class MergeLayer : public Layer {
     }
     ir::Value result = values[0];
     for (size_t i = 1; i < values.size(); ++i) result = Join(result, values[i]);
-    if (kind_ == MergeKind::kAverage) result = result / static_cast<double>(values.size());
+    if (kind_ == MergeKind::kAverage) {
+      result = ToCompute(ctx, result / static_cast<double>(values.size()));
+    }
     return {result};
   }
 

@@ -64,6 +64,7 @@ class BatchNormalizationLayer : public Layer {
   explicit BatchNormalizationLayer(BatchNormalizationOptions options)
       : Layer(BatchNormalizationOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     CheckMinRank(*this, inputs[0], 2);
     const ir::Value x = Float32(inputs[0]);
@@ -176,6 +177,7 @@ class LayerNormalizationLayer : public Layer {
   explicit LayerNormalizationLayer(LayerNormalizationOptions options)
       : Layer(LayerNormalizationOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = Float32(inputs[0]);
     const ir::Dims axes = FeatureAxes(*this, x, options_.axis);
@@ -193,6 +195,7 @@ class GroupNormalizationLayer : public Layer {
   explicit GroupNormalizationLayer(GroupNormalizationOptions options)
       : Layer(GroupNormalizationOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = Float32(inputs[0]);
     const int64_t axis = FeatureAxis(*this, x, options_.axis);
@@ -225,6 +228,7 @@ class RMSNormalizationLayer : public Layer {
   explicit RMSNormalizationLayer(RMSNormalizationOptions options)
       : Layer(RMSNormalizationOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = Float32(inputs[0]);
     const ir::Dims axes = FeatureAxes(*this, x, options_.axis);
@@ -243,6 +247,7 @@ class UnitNormalizationLayer : public Layer {
   explicit UnitNormalizationLayer(UnitNormalizationOptions options)
       : Layer(UnitNormalizationOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = Float32(inputs[0]);
     return {ToCompute(ctx, L2Normalize(x, FeatureAxes(*this, x, options_.axis)))};

@@ -27,11 +27,16 @@ class RescalingLayer : public Layer {
       throw Invalid("{}: scale and offset need at least one number each", type());
     }
   }
+  // In float32, and rounded once: integers beyond 256 (bfloat16) or 65504 (float16) are inputs,
+  // too.
+  bool autocast() const override { return false; }
   std::vector<Value> Call(Context& ctx, std::span<const Value> inputs) const override {
-    Value x = ToCompute(ctx, inputs[0]);
+    Value x = ir::Convert(inputs[0], ir::DType::kF32);
     x = x * Numbers("scale", options_.scale, x);
-    if (options_.offset == std::vector<double>{0.0}) return {x};
-    return {x + Numbers("offset", options_.offset, x)};
+    if (options_.offset != std::vector<double>{0.0}) {
+      x = x + Numbers("offset", options_.offset, x);
+    }
+    return {ToCompute(ctx, x)};
   }
 
  private:
@@ -140,8 +145,10 @@ class NormalizationLayer : public Layer, public Adaptable {
     return std::make_unique<MomentsAccumulator>(sample, kept);
   }
 
+  // In float32: a large mean would cost a lower precision all its bits.
+  bool autocast() const override { return false; }
   std::vector<Value> Call(Context& ctx, std::span<const Value> inputs) const override {
-    Value x = ToCompute(ctx, inputs[0]);
+    const Value x = ir::Convert(inputs[0], ir::DType::kF32);
     const std::vector<bool> kept = Kept(x.rank());
     Dims dims, spread;
     for (int64_t i = 0; i < x.rank(); ++i) {
@@ -149,9 +156,6 @@ class NormalizationLayer : public Layer, public Adaptable {
       if (keep) dims.push_back(x.dim(i));
       spread.push_back(keep ? x.dim(i) : 1);
     }
-    const ir::DType dtype = x.dtype();
-    // In float32: a large mean would cost a lower precision all its bits.
-    x = ir::Convert(x, ir::DType::kF32);
     Value mean, variance;
     if (options_.mean) {
       mean = Given("mean", *options_.mean, x, spread);
@@ -162,7 +166,7 @@ class NormalizationLayer : public Layer, public Adaptable {
     }
     // Keras's epsilon keeps constant columns finite.
     Value deviation = ir::Max(ir::Sqrt(variance), 1e-7);
-    return {ir::Convert(options_.invert ? mean + x * deviation : (x - mean) / deviation, dtype)};
+    return {ToCompute(ctx, options_.invert ? mean + x * deviation : (x - mean) / deviation)};
   }
 
  private:
@@ -196,25 +200,26 @@ class NormalizationLayer : public Layer, public Adaptable {
   NormalizationOptions options_;
 };
 
-// Keras's encodings of tokens [batch, ...] as vectors of `depth`.
+// Keras's encodings of tokens [batch, ...] as vectors of `depth`. Counted in float32.
 Value Encode(const Layer& layer, Value tokens, int64_t depth, const std::string& mode,
-             ir::DType dtype, Value weights) {
+             Value weights) {
+  constexpr ir::DType kDType = ir::DType::kF32;
   if (mode == "one_hot") {
     if (tokens.rank() > 1 && tokens.dim(-1) == 1) tokens = ir::Squeeze(tokens, -1);
-    return ir::OneHot(tokens, depth, dtype);
+    return ir::OneHot(tokens, depth, kDType);
   }
   if (tokens.rank() == 1) {
     tokens = ir::ExpandDims(tokens, -1);
     if (weights) weights = ir::ExpandDims(weights, -1);
   }
-  Value hot = ir::OneHot(tokens, depth, dtype);
+  Value hot = ir::OneHot(tokens, depth, kDType);
   if (mode == "multi_hot") return ir::ReduceMax(hot, {-2});
   if (weights) {
     if (weights.dims() != tokens.dims()) {
       throw Invalid("{}: weights must have the tokens' shape, found {} and {}", layer.type(),
                     Shown(weights), Shown(tokens));
     }
-    hot = hot * ir::ExpandDims(ir::Convert(weights, dtype), -1);
+    hot = hot * ir::ExpandDims(ir::Convert(weights, kDType), -1);
   }
   return ir::ReduceSum(hot, {-2});
 }
@@ -227,10 +232,11 @@ class CategoryEncodingLayer : public Layer {
     CheckOneOf(type(), "output_mode", options_.output_mode, {"multi_hot", "one_hot", "count"});
   }
   int64_t max_inputs() const override { return options_.output_mode == "count" ? 2 : 1; }
+  bool autocast() const override { return false; }
   std::vector<Value> Call(Context& ctx, std::span<const Value> inputs) const override {
     Value tokens = ir::Convert(inputs[0], ir::DType::kI32);
-    return {Encode(*this, tokens, options_.num_tokens, options_.output_mode, ctx.compute_dtype(),
-                   inputs.size() > 1 ? inputs[1] : Value())};
+    return {ToCompute(ctx, Encode(*this, tokens, options_.num_tokens, options_.output_mode,
+                                  inputs.size() > 1 ? inputs[1] : Value()))};
   }
 
  private:
@@ -251,6 +257,7 @@ class DiscretizationLayer : public Layer {
       }
     }
   }
+  bool autocast() const override { return false; }
   std::vector<Value> Call(Context& ctx, std::span<const Value> inputs) const override {
     Value x = ir::Convert(inputs[0], ir::DType::kF32);
     const auto count = static_cast<int64_t>(options_.bin_boundaries.size());
@@ -258,7 +265,7 @@ class DiscretizationLayer : public Layer {
     Value above = ir::Compare(ir::ExpandDims(x, -1), boundaries, ir::Comparison::kGe);
     Value bin = ir::ReduceSum(ir::Convert(above, ir::DType::kI32), {-1});
     if (options_.output_mode == "int") return {bin};
-    return {Encode(*this, bin, count + 1, options_.output_mode, ctx.compute_dtype(), {})};
+    return {ToCompute(ctx, Encode(*this, bin, count + 1, options_.output_mode, {}))};
   }
 
  private:

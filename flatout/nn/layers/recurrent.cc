@@ -20,8 +20,10 @@ struct CellWeights {
   Value masks;   // [batch, gates, units], recurrent dropout
 };
 
-// h [batch, units] times columns of gates [first, last) of the recurrent kernel.
+// h [batch, units] times columns of gates [first, last) of the recurrent kernel, in the kernel's
+// dtype.
 Value Recur(const CellWeights& w, Value h, int64_t units, int64_t first, int64_t last) {
+  h = ir::Convert(h, w.kernel.dtype());
   const int64_t gates = last - first;
   const int64_t all = w.kernel.dim(1) / units;
   Value kernel = w.kernel;
@@ -72,8 +74,11 @@ class RecurrentLayer : public Layer {
       weights.masks = DropoutMask(ctx, {batch, gates_, units}, base_.recurrent_dropout);
     }
 
-    const Value zeros = ir::Full(ctx.graph(), ir::Shape(x.dtype(), {batch, units}), 0);
-    Values state(static_cast<size_t>(states_), zeros);
+    Values state;
+    for (int64_t i = 0; i < states_; ++i) {
+      const ir::DType dtype = AddsUp(i) ? ir::DType::kF32 : x.dtype();
+      state.push_back(ir::Full(ctx.graph(), ir::Shape(dtype, {batch, units}), 0));
+    }
     Value sequence;
     if (base_.unroll) {
       Values outputs;
@@ -99,7 +104,7 @@ class RecurrentLayer : public Layer {
         const Values carry(arguments.begin() + static_cast<std::ptrdiff_t>(fixed),
                            arguments.begin() + static_cast<std::ptrdiff_t>(fixed) + states_);
         Values results = Step(arguments.back(), carry, inner);
-        if (base_.return_sequences) results.push_back(results[0]);
+        if (base_.return_sequences) results.push_back(ToCompute(ctx, results[0]));
         return results;
       };
       Values results = ir::Scan(ctx.graph(), steps, constants, state, xs, body, base_.go_backwards);
@@ -109,7 +114,8 @@ class RecurrentLayer : public Layer {
         if (base_.go_backwards) sequence = ir::Reverse(sequence, {0});
       }
     }
-    Value y = base_.return_sequences ? ir::Transpose(sequence, {1, 0, 2}) : state[0];
+    Value y =
+        ToCompute(ctx, base_.return_sequences ? ir::Transpose(sequence, {1, 0, 2}) : state[0]);
     AddActivityPenalty(ctx, base_.activity_regularizer, y);
     return {y};
   }
@@ -123,8 +129,11 @@ class RecurrentLayer : public Layer {
     return projected +
            ctx.Weight(name, {gates_ * base_.units}, base_.bias_initializer, base_.bias_regularizer);
   }
-  // New states from projected inputs [batch, gates * units] and states [batch, units]; the first
-  // state is the output.
+  // Whether state i is the sum of what earlier steps gave it. Such states are carried in float32:
+  // in bfloat16 a sum takes no notice of what is smaller than its 256th part.
+  virtual bool AddsUp(int64_t i) const { return i > 0; }
+  // New states from projected inputs [batch, gates * units] and states [batch, units], each in its
+  // dtype; the first state is the output.
   virtual Values Step(Value x, const Values& state, const CellWeights& weights) const = 0;
 
  private:
@@ -165,8 +174,9 @@ class LSTMLayer : public RecurrentLayer {
     Value f = Activate(gate, Gate(z, units, 1));
     Value candidate = Activate(options_.activation, Gate(z, units, 2));
     Value o = Activate(gate, Gate(z, units, 3));
-    Value c = f * state[1] + i * candidate;
-    return {o * Activate(options_.activation, c), c};
+    const auto wide = [](Value v) { return ir::Convert(v, ir::DType::kF32); };
+    Value c = wide(f) * state[1] + wide(i) * wide(candidate);
+    return {o * Activate(options_.activation, ir::Convert(c, o.dtype())), c};
   }
 
  private:
@@ -197,18 +207,21 @@ class GRULayer : public RecurrentLayer {
     weights.bias = ir::Reshape(ir::SliceAxis(both, 0, 1, 2), {width});
     return projected + ir::Reshape(ir::SliceAxis(both, 0, 0, 1), {width});
   }
+  bool AddsUp(int64_t) const override { return true; }
   Values Step(Value x, const Values& state, const CellWeights& weights) const override {
     const int64_t units = options_.units;
     const std::string& gate = options_.recurrent_activation;
-    Value h = state[0];
+    Value h = state[0];  // float32
     Value inner = Recur(weights, h, units, 0, options_.reset_after ? 3 : 2);
     if (weights.bias) inner = inner + weights.bias;
     Value z = Activate(gate, Gate(x, units, 0) + Gate(inner, units, 0));
     Value r = Activate(gate, Gate(x, units, 1) + Gate(inner, units, 1));
-    Value recurrent =
-        options_.reset_after ? r * Gate(inner, units, 2) : Recur(weights, r * h, units, 2, 3);
+    Value recurrent = options_.reset_after
+                          ? r * Gate(inner, units, 2)
+                          : Recur(weights, r * ir::Convert(h, r.dtype()), units, 2, 3);
     Value candidate = Activate(options_.activation, Gate(x, units, 2) + recurrent);
-    return {z * h + (1.0 - z) * candidate};
+    z = ir::Convert(z, ir::DType::kF32);
+    return {z * h + (1.0 - z) * ir::Convert(candidate, ir::DType::kF32)};
   }
 
  private:
@@ -266,10 +279,12 @@ class BidirectionalLayer : public Layer {
     return_sequences_ = f.return_sequences;
   }
 
+  // The layers within cast to what they compute in.
+  bool autocast() const override { return false; }
   std::vector<Value> Call(Context& ctx, std::span<const Value> inputs) const override {
     CheckRank(*this, inputs[0], 3);
-    Value forward = ctx.Call(*forward_, inputs[0]);
-    Value backward = ctx.Call(*backward_, inputs[0]);
+    Value forward = ToCompute(ctx, ctx.Call(*forward_, inputs[0]));
+    Value backward = ToCompute(ctx, ctx.Call(*backward_, inputs[0]));
     // Steps come in the order taken: turn the second so that both speak of the same step.
     if (return_sequences_) backward = ir::Reverse(backward, {1});
     const std::string& mode = options_.merge_mode;
@@ -308,6 +323,8 @@ class TimeDistributedLayer : public Layer {
     if (!options_.layer) throw Invalid("{}: layer is missing", type());
   }
 
+  // The layer within casts to what it computes in.
+  bool autocast() const override { return false; }
   std::vector<Value> Call(Context& ctx, std::span<const Value> inputs) const override {
     Value x = inputs[0];
     CheckMinRank(*this, x, 3);
