@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "flatout/nn/recompute.h"
 #include "flatout/plan/memory_plan.h"
 #include "flatout/step/step_program.h"
 
@@ -51,6 +53,24 @@ BatchChoice ChooseMicroBatch(const BatchQuestion& question);
 // The same for `spec`, whose micro_rows is what is chosen (BatchRows stay). `compile` gives the
 // compiler's account of the training program of a spec.
 BatchChoice ChooseMicroBatch(
+    const step::StepSpec& spec, int64_t memory_limit, int64_t batches_in_flight,
+    const std::function<xla::ProgramMemory(const step::StepSpec& spec)>& compile);
+
+// What to recompute so that a training program fits.
+struct RecomputeChoice {
+  bool fits = false;
+  nn::Recompute recompute;  // kNone where it fits without; all blocks where nothing fits
+  int64_t bytes = 0;        // that its program needs
+  int64_t bytes_without = 0;
+  double extra_flops = 0;  // of one step, as a share of the step's
+  int compiles = 0;
+  // "recomputing block1, block2 (4 % more work): 3.1 GiB instead of 4.6 GiB".
+  std::string ToString() const;
+};
+// The blocks of layers that save most for the work they cost, as many as it takes for `spec` (its
+// own `recompute` does not count, its micro_rows do) to fit into `memory_limit` bytes. At most
+// three compiles, then all blocks. `compile` as above; where it is empty the estimate decides.
+RecomputeChoice ChooseRecompute(
     const step::StepSpec& spec, int64_t memory_limit, int64_t batches_in_flight,
     const std::function<xla::ProgramMemory(const step::StepSpec& spec)>& compile);
 
