@@ -45,8 +45,21 @@ Node& Again(Graph& graph, const Node& node, std::vector<Value> inputs) {
   return graph.AddNode(node.op(), std::move(inputs), std::move(attrs), CloneRegions(node));
 }
 
+bool DependsOnParameter(Value value) {
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> stack = {value.node()};
+  while (!stack.empty()) {
+    const Node* node = stack.back();
+    stack.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (node->name() == "parameter") return true;
+    for (const Value& input : node->inputs()) stack.push_back(input.node());
+  }
+  return false;
+}
+
 // A pred scalar, false, that is known only once all of `values` (floats) exist. Compilers cannot
-// tell that it is false. None where no value has an element.
+// tell that it is false. None where no value has an element, or all are constants.
 Value Never(Graph& graph, std::span<const Value> values) {
   // Built apart, so that it can be marked as recomputation as a whole.
   Graph scratch("never");
@@ -61,7 +74,7 @@ Value Never(Graph& graph, std::span<const Value> values) {
     first.push_back(
         Convert(Reshape(Slice(argument, Dims(value.rank(), 0), ones, ones), {1}), DType::kF32));
   }
-  if (first.empty()) return {};
+  if (std::none_of(arguments.begin(), arguments.end(), DependsOnParameter)) return {};
   // No absolute value is below -1, not even NaN's; compilers don't see that far.
   const Value least = ReduceMin(Abs(first.size() == 1 ? first[0] : Concatenate(first, 0)));
   const Value never = Compare(least, ScalarLike(least, -1), Comparison::kLt);
@@ -172,6 +185,8 @@ void Recomputer::Copy(int block, std::span<const Value> ready) {
     Value& result = results[value.index()];
     if (!result) {
       if (!never) never = Never(graph_, ready);
+      // A gradient that does not depend on the data: what the block takes in must do.
+      if (!never) never = Never(graph_, {&value, 1});
       if (!never) return value;
       const Scope scope = Scope::Exactly(graph_, from.scope());
       result = graph_
