@@ -83,6 +83,7 @@ int Main(int argc, char** argv) {
   AddDevices(app, &run);
   AddModels(app, &run);
   AddDoctor(app, &run);
+  AddPlugin(app, &run);
   try {
     app.parse(argc, argv);
     if (!log_level.empty()) SetLogLevel(ParseLogLevel(log_level));

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
@@ -30,6 +31,10 @@ constexpr std::string_view kSuffix = ".program";
 
 std::string Checksum(const std::string& key, std::string_view program) {
   return fmt::format("{:08x}", Crc32c(program, Crc32c(key)));
+}
+
+std::string WithHeader(const std::string& key, std::string_view program) {
+  return fmt::format("{}{}\n", kMagic, Checksum(key, program)).append(program);
 }
 
 // Model and instruction sets of this processor: XLA compiles for exactly them.
@@ -83,9 +88,21 @@ std::string CompileCache::DefaultFolder() {
 
 std::string CompileCache::Key(const Client& client, std::string_view stablehlo,
                               const CompileOptions& options) {
+  const Plugin& plugin = client.plugin();
+  if (!client.is_cpu()) {
+    // Of the devices that the program runs on; the client may have more.
+    std::vector<std::string> kinds;
+    for (const Device& device : client.devices()) {
+      const std::vector<int>& ids = options.device_ids;
+      const bool first = device.index() < options.num_replicas;
+      if (ids.empty() ? first : std::find(ids.begin(), ids.end(), device.id()) != ids.end()) {
+        kinds.push_back(device.kind());
+      }
+    }
+    return KeyForDevices(plugin, kinds, stablehlo, options);
+  }
   Sha256 sum;
   sum.Field(kMagic).Field(stablehlo).Field(options.ToProto()).Field(options.cache_salt);
-  const Plugin& plugin = client.plugin();
   sum.Field(plugin.path()).Field(plugin.version().ToString());
   for (const auto& [name, value] : plugin.attributes()) sum.Field(name).Field(value);
   struct stat info {};
@@ -98,8 +115,39 @@ std::string CompileCache::Key(const Client& client, std::string_view stablehlo,
   sum.Field(fmt::format("{}", client.devices().size()));
   for (const Device& device : client.devices()) sum.Field(device.kind());
   // The number of cores decides how XLA splits loops among threads.
-  if (client.is_cpu()) sum.Field(CpuIdentity()).Field(fmt::format("{}", UsableCores()));
+  sum.Field(CpuIdentity()).Field(fmt::format("{}", UsableCores()));
   return sum.HexDigest() + std::string(kSuffix);
+}
+
+std::string CompileCache::KeyForDevices(const Plugin& plugin,
+                                        const std::vector<std::string>& device_kinds,
+                                        std::string_view stablehlo, const CompileOptions& options) {
+  Sha256 sum;
+  sum.Field(kMagic).Field(stablehlo).Field(options.ToProto()).Field(options.cache_salt);
+  // Where the plugin lies and when it was unpacked don't matter: the program is for a machine.
+  sum.Field(plugin.version().ToString());
+  for (const auto& [name, value] : plugin.attributes()) sum.Field(name).Field(value);
+  struct stat info {};
+  if (stat(plugin.path().c_str(), &info) == 0) sum.Field(fmt::format("{}", info.st_size));
+  // Nor does the place of CUDA's own files, which Plugin::Load sets.
+  const char* set = std::getenv("XLA_FLAGS");
+  std::istringstream flags(set == nullptr ? "" : set);
+  for (std::string flag; flags >> flag;) {
+    if (!flag.starts_with("--xla_gpu_cuda_data_dir")) sum.Field(flag);
+  }
+  for (const std::string& kind : device_kinds) sum.Field(kind);
+  return sum.HexDigest() + std::string(kSuffix);
+}
+
+std::string CompileCache::StoreForDevices(const std::string& folder, const Plugin& plugin,
+                                          const std::vector<std::string>& device_kinds,
+                                          std::string_view stablehlo, const CompileOptions& options,
+                                          std::string_view program) {
+  const std::string key = KeyForDevices(plugin, device_kinds, stablehlo, options);
+  std::string path = (fs::path(folder) / key).string();
+  MakeDirs(folder);
+  AtomicWriteFile(path, WithHeader(key, program));
+  return path;
 }
 
 std::shared_ptr<Executable> CompileCache::Compile(const Client& client, std::string_view stablehlo,
@@ -167,12 +215,8 @@ std::shared_ptr<Executable> CompileCache::TryLoad(const Client& client, const st
 void CompileCache::Store(const std::string& path, const Executable& executable) {
   try {
     const std::string program = executable.Serialize();
-    std::string bytes(kMagic);
-    bytes += Checksum(fs::path(path).filename(), program);
-    bytes += '\n';
-    bytes += program;
     MakeDirs(options_.folder);
-    AtomicWriteFile(path, bytes);
+    AtomicWriteFile(path, WithHeader(fs::path(path).filename(), program));
     Evict(path);
   } catch (const std::exception& error) {
     {

@@ -2,11 +2,12 @@
 // folder).
 //
 // One file per program, named by the hash of everything that decides the result: program text,
-// compile options and salt, the plugin file (path, size, time of change) and what it says of its
-// version, device kind and count, and for CPU the processor's model and features. Files are written
-// under a temporary name and renamed, carry a checksum, and need no lock: the last writer wins. A
-// damaged, unreadable or unwritable file or folder is never an error: the program is compiled, and
-// one warning says why.
+// compile options and salt, the plugin and what it says of its version, and the kinds of the
+// devices; for CPU also the plugin's path and time of change and the processor's model and
+// features, while a GPU's program can be made on one machine for another (StoreForDevices). Files
+// are written under a temporary name and renamed, carry a checksum, and need no lock: the last
+// writer wins. A damaged, unreadable or unwritable file or folder is never an error: the program is
+// compiled, and one warning says why.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "flatout/xla/pjrt.h"
 
@@ -44,6 +46,17 @@ class CompileCache {
   // The file name (without folder) of that program.
   static std::string Key(const Client& client, std::string_view stablehlo,
                          const CompileOptions& options);
+  // The same on a machine that need not be there: for a program on devices of these kinds (not
+  // CPUs), one each for options.num_replicas, with the same plugin.
+  static std::string KeyForDevices(const Plugin& plugin,
+                                   const std::vector<std::string>& device_kinds,
+                                   std::string_view stablehlo, const CompileOptions& options);
+  // Puts a program that was compiled for such devices into the cache at `folder`, where Compile on
+  // their machine finds it; returns the file's path. Throws where it cannot be written.
+  static std::string StoreForDevices(const std::string& folder, const Plugin& plugin,
+                                     const std::vector<std::string>& device_kinds,
+                                     std::string_view stablehlo, const CompileOptions& options,
+                                     std::string_view program);
   const std::string& folder() const { return options_.folder; }
   Stats stats() const;
 

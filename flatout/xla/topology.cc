@@ -249,6 +249,21 @@ std::string Topology::Key(std::string_view stablehlo, const AotOptions& options)
   return sum.HexDigest() + ".plan";
 }
 
+std::string Topology::WriteCache(const std::string& folder, std::string_view stablehlo,
+                                 const AotOptions& options) const {
+  AotOptions keep = options;
+  keep.keep_serialized = true;
+  const AotProgram program = Compile(stablehlo, keep);
+  // As train::Runtime asks for it there: no flags of its own, the first devices.
+  CompileOptions there;
+  there.num_replicas = options.num_replicas;
+  for (int i = 0; i < options.num_replicas; ++i) there.device_ids.push_back(i);
+  const std::vector<std::string> kinds(static_cast<size_t>(options.num_replicas),
+                                       state_->card->device_kinds.front());
+  return CompileCache::StoreForDevices(folder, *state_->plugin, kinds, stablehlo, there,
+                                       program.serialized);
+}
+
 AotProgram Topology::Compile(std::string_view stablehlo, const AotOptions& options) const {
   const State& state = *state_;
   if (options.num_replicas < 1 || options.num_replicas > state.gpus) {

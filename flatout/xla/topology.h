@@ -69,6 +69,12 @@ class Topology {
   // when it says that the program cannot fit, InternalError with the offending line when the text
   // is not valid. A cache that cannot be read or written costs a compile, nothing else.
   AotProgram Compile(std::string_view stablehlo, const AotOptions& options) const;
+  // Compiles (or takes from the cache) and puts the program into a compile cache at `folder`, under
+  // the name that training with the same plugin on a machine with these cards, devices 0, 1, ...,
+  // looks for; returns the file's path. The program is as it was compiled here, with kernels that
+  // were not timed. Throws where the folder cannot be written, or as Compile.
+  std::string WriteCache(const std::string& folder, std::string_view stablehlo,
+                         const AotOptions& options) const;
   // The name of the cache's file for that program.
   std::string Key(std::string_view stablehlo, const AotOptions& options) const;
 
