@@ -1,11 +1,13 @@
 // flatout train: from a run file to trained weights and a verdict.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
 #include "flatout/base/log.h"
 #include "flatout/base/text.h"
+#include "flatout/checkpoint/safetensors.h"
 #include "flatout/cli/command.h"
 #include "flatout/cli/console.h"
 #include "flatout/cli/save_tuned.h"
@@ -20,6 +22,8 @@ struct Options {
   std::string run_file;
   std::vector<std::string> assignments;
   std::string run_dir;
+  std::string weights;
+  bool check_finite = false;
   bool overwrite = false;
   bool save_tuned = false;
 };
@@ -76,9 +80,14 @@ void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
 }
 
 int Train(const Options& options) {
-  const train::RunConfig config = train::LoadRunConfig(options.run_file, options.assignments);
+  std::vector<std::string> assignments = options.assignments;
+  if (options.check_finite) assignments.emplace_back("train.check_finite=true");
+  const train::RunConfig config = train::LoadRunConfig(options.run_file, assignments);
+  std::optional<checkpoint::TensorFile> weights;
+  if (!options.weights.empty()) weights = checkpoint::LoadSafetensors(options.weights);
   // Everything that can be wrong is found before the run folder is made.
   Session session = MakeSession(config);
+  if (weights) session.trainer->LoadWeights(*weights, options.weights);
   train::RunFolder folder(
       options.run_dir.empty() ? train::RunFolder::NewPath(config.name) : options.run_dir,
       options.overwrite);
@@ -107,6 +116,13 @@ void AddTrain(CLI::App& app, Run* run) {
   command->add_option(
       "--run-dir", options->run_dir,
       "Folder for what the run leaves behind (default: runs/<name of the run file>)");
+  command->add_option(
+      "--weights", options->weights,
+      "Start from the weights of this safetensors file, with the loss scale kept in "
+      "it, and not from new ones");
+  command->add_flag("--check-finite", options->check_finite,
+                    "Look into every step for the first value that is not finite, and name its "
+                    "layer (slow); the same as --set train.check_finite=true");
   command->add_flag("--overwrite", options->overwrite,
                     "Replace a run that --run-dir holds already");
   command->add_flag("--save-tuned", options->save_tuned,

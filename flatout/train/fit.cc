@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <stop_token>
 #include <thread>
@@ -19,6 +20,7 @@
 #include "flatout/train/launch.h"
 #include "flatout/train/monitor.h"
 #include "flatout/train/trainer.h"
+#include "flatout/xla/cards.h"
 
 namespace flatout::train {
 namespace {
@@ -31,11 +33,19 @@ using watch::Phase;
 constexpr double kProgressSeconds = 0.1;
 // How soon a stop is noticed while waiting for input.
 constexpr std::chrono::milliseconds kStopPoll(20);
+// Steps skipped one after the other although the loss scale cannot help any more.
+constexpr int64_t kMostSkipsInRow = 50;
 
 // -1: not known.
 int64_t Rows(const data::SourcePtr& source) {
   if (source == nullptr) return 0;
   return source->indexed() ? source->size() : -1;
+}
+
+// The device's memory did not suffice. (Host memory that does not is told apart by its message.)
+bool IsDeviceOutOfMemory(const Error& error) {
+  return error.code() == Code::kResourceExhausted &&
+         error.message().find("XLA says") != std::string::npos;
 }
 
 double StageSeconds(const data::EngineStats& stats, const std::string& stage) {
@@ -104,13 +114,18 @@ class Trainer::Fitting {
       }
       Launch launch = Plan(std::move(*input));
       // max_steps may cut the epoch's last launch short.
-      const bool ends_epoch =
-          launch.input.plan.ends_epoch && launch.steps == launch.input.plan.steps;
+      bool ends_epoch = launch.input.plan.ends_epoch && launch.steps == launch.input.plan.steps;
+      const bool ends_input = launch.input.plan.ends_epoch;
+      if (t_.config_.train.check_finite) CheckFinite(launch);
       t_.LaunchTraining(launch);
       launched_steps_ += launch.steps;
       in_flight_.push_back(std::move(launch));
       if (in_flight_.size() >= kLaunchesInFlight) Retire();
+      // Of the steps launched some may turn out to have been skipped.
+      if (MaxStepsReached() && t_.loss_scale_.enabled()) RetireAll();
       const bool last = MaxStepsReached() || StopAsked();
+      // Where more steps are needed after all, the rows that were cut off are left out.
+      if (!last) ends_epoch = ends_input;
       if (ends_epoch || last) {
         RetireAll();
         ended = EndEpoch(ends_epoch) || last;
@@ -122,15 +137,16 @@ class Trainer::Fitting {
     return Finish();
   }
 
-  // What Fit does when something throws: the weights and the summary are kept all the same.
-  void Fail(const Error& error) {
+  // What Fit does when something throws: the weights and the summary are kept all the same. A
+  // device that ran out of memory takes the weights with it; those saved last stay.
+  void Fail(const Error& error, bool state_lost = false) {
     result_.summary.status = "failed";
     result_.summary.error = error.what();
     result_.summary.exit_code = error.exit_code();
     FillSummary();
     if (folder_ == nullptr) return;
     // What was learned before the error is worth keeping, unless that has been done already.
-    if (result_.steps > 0 && !kept_) SaveOrWarn("weights.safetensors");
+    if (result_.steps > 0 && !kept_ && !state_lost) SaveOrWarn("weights.safetensors");
     try {
       folder_->WriteSummary(result_.summary);
     } catch (const Error& second) {
@@ -158,6 +174,7 @@ class Trainer::Fitting {
       stop_watch_ = std::jthread([this](const std::stop_token& end) { Watch(end); });
     }
     t_.CompileTraining();
+    result_.summary.plan = t_.batch_plan_;
     // From here on nothing but training itself can fail: an old run may make room.
     if (folder_ != nullptr) folder_->Begin(t_.config_.tree);
 
@@ -181,6 +198,14 @@ class Trainer::Fitting {
     info.steps_per_launch = t_.steps_per_launch_;
     info.folder = folder_ != nullptr ? folder_->path() : "";
     observer_->OnStart(info);
+    observer_->OnMessage(t_.batch_plan_.ToString());
+    if (t_.policy_.compute != ir::DType::kF32 && t_.runtime_->client().is_cpu()) {
+      observer_->OnMessage(fmt::format(
+          "precision: {} does not pay on CPU devices, where it is slower than float32 as a rule; "
+          "flatout train --compare-precision measures it",
+          t_.policy_.name));
+    }
+    LogPlan();
     epoch_begin_ = interval_begin_ = SteadySeconds();
     interval_ledger_ = t_.ledger_->Report();
   }
@@ -227,10 +252,9 @@ class Trainer::Fitting {
     launch.steps = input.plan.steps;
     launch.rows = input.plan.rows - input.bad_rows;
     if (const auto& most = t_.config_.train.max_steps) {
-      launch.steps = std::min(launch.steps, *most - launched_steps_);
+      launch.steps = std::min(launch.steps, *most - (launched_steps_ - result_.skipped_steps));
       launch.rows = std::min(launch.rows, launch.steps * t_.config_.train.global_batch);
     }
-    launch.first_step = launched_steps_;
     launch.rate_factor = static_cast<float>(rate_factor_);
     launch.input = std::move(input);
     return launch;
@@ -238,7 +262,7 @@ class Trainer::Fitting {
 
   bool MaxStepsReached() const {
     const auto& most = t_.config_.train.max_steps;
-    return most && launched_steps_ >= *most;
+    return most && launched_steps_ - result_.skipped_steps >= *most;
   }
 
   bool StopAsked() {
@@ -255,21 +279,47 @@ class Trainer::Fitting {
     Launch launch = std::move(in_flight_.front());
     in_flight_.pop_front();
     launch.run.Await();
+    const step::ResultLayout& layout = t_.train_program_.results;
     const int first = t_.train_program_.num_state;
     const std::vector<xla::Buffer>& results = launch.run.outputs[0];
-    const std::vector<float> losses =
-        results[t_.train_program_.results.losses - first].ToVector<float>();
+    const std::vector<float> losses = results[layout.losses - first].ToVector<float>();
+    std::vector<int32_t> skipped(losses.size(), 0);
+    std::vector<float> scales;
+    if (layout.skipped >= 0) {
+      skipped = results[layout.skipped - first].ToVector<int32_t>();
+      scales = results[layout.scales - first].ToVector<float>();
+    }
+    int64_t skips = 0;
+    int64_t rows = launch.rows;
     for (int64_t i = 0; i < launch.steps; ++i) {
+      if (skipped[i] != 0) {
+        ++skips;
+        ++skips_in_row_;
+        rows -= RowsOfStep(launch, i);
+        const bool least = t_.loss_scale_.kind == optim::LossScale::Kind::kStatic ||
+                           scales[i] <= optim::kLeastLossScale;
+        if (least && skips_in_row_ >= kMostSkipsInRow) EndlessSkips(launch, i, scales[i]);
+        continue;
+      }
+      skips_in_row_ = 0;
       if (!std::isfinite(losses[i])) NotFinite(launch, i, losses[i]);
       result_.losses.push_back(losses[i]);
+      ++result_.steps;
     }
-    totals_.Add(t_.train_program_.results, results, first);
-    learning_rate_ =
-        results[t_.train_program_.results.rates - first].ToVector<float>()[launch.steps - 1];
-    result_.steps += launch.steps;
-    result_.samples += launch.rows;
-    epoch_steps_ += launch.steps;
-    interval_rows_ += launch.rows;
+    totals_.Add(layout, results, first);
+    learning_rate_ = results[layout.rates - first].ToVector<float>()[launch.steps - 1];
+    if (!scales.empty()) last_scale_ = scales[launch.steps - 1];
+    if (skips > 0) {
+      result_.skipped_steps += skips;
+      observer_->OnMessage(fmt::format(
+          "step {}: {} step{} skipped, the gradients had overflowed at loss scale {:.7g} ({} so "
+          "far)",
+          result_.steps + 1, skips, skips == 1 ? "" : "s", *last_scale_, result_.skipped_steps));
+    }
+    rows = std::max<int64_t>(rows, 0);
+    result_.samples += rows;
+    epoch_steps_ += launch.steps;  // a place in the epoch, which skipped steps move on too
+    interval_rows_ += rows;
     epoch_rows_ += launch.rows;
     ++launches_;
     if (result_.summary.first_step_seconds == 0) {
@@ -280,13 +330,49 @@ class Trainer::Fitting {
     if (launch.steps == t_.steps_per_launch_) last_ = std::move(launch);
   }
 
+  // Real rows of a step of the launch, bad records included.
+  int64_t RowsOfStep(const Launch& launch, int64_t index) const {
+    const int64_t batch = t_.config_.train.global_batch;
+    return std::clamp<int64_t>(launch.input.plan.rows - index * batch, 0, batch);
+  }
+
   [[noreturn]] void NotFinite(const Launch& launch, int64_t index, float loss) {
     // Launches behind this one change nothing: the program stands still after such a step.
     for (Launch& later : in_flight_) later.run.Await();
     in_flight_.clear();
-    bool bad_data = false;
-    const std::string first = t_.Diagnose(launch, index, &bad_data);
-    result_.steps += index;
+    Trainer::Finding first = t_.Diagnose(launch, index);
+    if (first.what.empty()) {
+      first.what = "every part of it is finite, but the sum over all devices is not";
+    }
+    Diverged(fmt::format("the loss is {}", std::isnan(loss) ? "NaN" : "infinite"), launch, first);
+  }
+
+  [[noreturn]] void EndlessSkips(const Launch& launch, int64_t index, float scale) {
+    // Launches behind this one may have done a step; the diagnosis is of the weights as they are.
+    for (Launch& later : in_flight_) later.run.Await();
+    in_flight_.clear();
+    Trainer::Finding first = t_.Diagnose(launch, index);
+    if (first.what.empty()) first.what = "the sum over all devices is not finite";
+    result_.skipped_steps += skips_in_row_;
+    Diverged(fmt::format("{} steps in a row were skipped, the last at loss scale {:.7g}, because "
+                         "the gradients are not finite",
+                         skips_in_row_, scale),
+             launch, first);
+  }
+
+  // Looks at a step before it is done.
+  void CheckFinite(const Launch& launch) {
+    RetireAll();
+    const Trainer::Finding first = t_.Diagnose(launch, 0);
+    if (first.what.empty()) return;
+    // Gradients that overflow are what a loss scale is there for.
+    if (first.in_gradient && t_.loss_scale_.enabled()) return;
+    Diverged("something is not finite", launch, first);
+  }
+
+  // Ends the run at the step after those done.
+  [[noreturn]] void Diverged(const std::string& what, const Launch& launch,
+                             const Trainer::Finding& first) {
     std::string kept;
     if (folder_ != nullptr) {
       SaveOrWarn("weights.safetensors");
@@ -298,13 +384,12 @@ class Trainer::Fitting {
     }
     UserError error(
         Code::kFailedPrecondition,
-        fmt::format("the loss is {} at step {} (epoch {}): {}.{} {}",
-                    std::isnan(loss) ? "NaN" : "infinite", launch.first_step + index + 1,
-                    launch.input.plan.epoch + 1, first, kept,
-                    bad_data ? "Mend the data."
-                             : "Lower optimizer.learning_rate, clip gradients "
-                               "(optimizer.global_clipnorm = 1.0), or look at that layer."));
-    if (bad_data) error.set_exit_code(kExitBadData);
+        fmt::format("{} at step {} (epoch {}): {}.{} {}", what, result_.steps + 1,
+                    launch.input.plan.epoch + 1, first.what, kept,
+                    first.in_data ? "Mend the data."
+                                  : "Lower optimizer.learning_rate, clip gradients "
+                                    "(optimizer.global_clipnorm = 1.0), or look at that layer."));
+    if (first.in_data) error.set_exit_code(kExitBadData);
     throw error;
   }
 
@@ -318,6 +403,8 @@ class Trainer::Fitting {
     progress.loss = totals_.loss();
     progress.metrics = totals_.Metrics();
     progress.learning_rate = learning_rate_;
+    progress.skipped_steps = result_.skipped_steps;
+    progress.loss_scale = last_scale_;
     progress.resident_bytes = ResidentBytes();
     if (const auto memory = t_.runtime_->devices()[0].memory_stats()) {
       progress.device_bytes = memory->bytes_in_use;
@@ -346,6 +433,26 @@ class Trainer::Fitting {
     BeginInterval();
   }
 
+  void LogPlan() {
+    if (folder_ == nullptr) return;
+    const BatchPlan& plan = t_.batch_plan_;
+    const plan::MemoryPlan& training = plan.training;
+    const auto number = [](int64_t value) { return static_cast<double>(value); };
+    Fields fields = {
+        {"planned_bytes", number(plan.bytes())},
+        {"limit_bytes", plan.room ? number(*plan.room) : std::nan("")},
+        {"parameters_bytes", number(training.parameters)},
+        {"gradients_bytes", number(training.gradients)},
+        {"optimizer_bytes", number(training.optimizer)},
+        {"activations_bytes", number(training.activations)},
+        {"workspace_bytes", number(training.workspace)},
+        {"batch_bytes", number(training.batch)},
+        {"micro_batch", number(plan.micro_rows)},
+        {"micro_batches", number(plan.micro_batches())},
+        {"recompute", plan.recompute.kind == nn::Recompute::Kind::kBlocks ? 1.0 : 0.0}};
+    folder_->Log("plan", fields);
+  }
+
   void BeginInterval() {
     interval_begin_ = SteadySeconds();
     interval_rows_ = 0;
@@ -365,6 +472,10 @@ class Trainer::Fitting {
                      {"wall_seconds", SecondsSinceProcessStart()}};
     if (progress.device_bytes) {
       fields.emplace_back("device_bytes", static_cast<double>(*progress.device_bytes));
+    }
+    if (progress.loss_scale) {
+      fields.emplace_back("loss_scale", *progress.loss_scale);
+      fields.emplace_back("skipped_steps", static_cast<double>(progress.skipped_steps));
     }
     for (const auto& [name, value] : progress.metrics) fields.emplace_back(name, value);
     AddInput(fields);
@@ -541,7 +652,8 @@ class Trainer::Fitting {
     for (size_t i = 0; i < t_.layout_.size(); ++i) {
       const step::StateTensor& tensor = t_.layout_[i];
       if (tensor.kind == step::StateTensor::Kind::kSlot && tensor.name.ends_with("/average")) {
-        state[tensor.variable] = state[i];
+        state[tensor.variable] =
+            ConvertFloats(state[i], tensor.shape.dtype, t_.layout_[tensor.variable].shape.dtype);
       }
     }
     t_.UploadState(state);
@@ -603,6 +715,8 @@ class Trainer::Fitting {
       }
     }
     if (result_.test) summary.metrics["test"] = result_.test->All();
+    summary.skipped_steps = result_.skipped_steps;
+    summary.loss_scale = last_scale_;
     const double rows = static_cast<double>(t_.rows_);
     watch::RunFacts facts;
     facts.ledger = t_.ledger_->Report();
@@ -616,8 +730,25 @@ class Trainer::Fitting {
     facts.devices = static_cast<int>(t_.runtime_->replicas());
     facts.device_is_cpu = t_.runtime_->client().is_cpu();
     facts.device_kind = t_.runtime_->devices()[0].kind();
-    facts.flops_per_sample = t_.train_program_.step_flops / rows;
+    facts.flops_per_sample = t_.model_flops_ / rows;
     facts.compute_dtype = std::string(ir::Name(t_.policy_.compute));
+    if (const xla::Card* card = xla::CardOfDevice(facts.device_kind)) {
+      if (const double peak = card->MatmulPeak(t_.policy_.compute); peak > 0) {
+        facts.peak_flops = peak * static_cast<double>(facts.devices);
+        facts.card = card->title;
+      }
+    }
+    if (summary.plan) facts.planned_bytes = summary.plan->bytes();
+    for (const xla::Device& device : t_.runtime_->devices()) {
+      const auto memory = device.memory_stats();
+      if (!memory || !memory->peak_bytes_in_use) continue;
+      facts.device_peak_bytes =
+          std::max(facts.device_peak_bytes.value_or(0), *memory->peak_bytes_in_use);
+    }
+    summary.peak_device_bytes = facts.device_peak_bytes;
+    if (const int64_t peak = PeakResidentBytes(); peak >= 0) facts.process_peak_bytes = peak;
+    facts.skipped_steps = result_.skipped_steps;
+    facts.loss_scale = last_scale_;
     facts.ceiling_samples_per_second = summary.ceiling_samples_per_second;
     result_.verdict = watch::Judge(facts);
     summary.full = result_.verdict.full;
@@ -680,6 +811,8 @@ class Trainer::Fitting {
   int64_t saved_steps_ = 0;
   std::string save_error_;
   bool kept_ = false;  // the weights, by whoever threw
+  int64_t skips_in_row_ = 0;
+  std::optional<double> last_scale_;  // that a step used
   double epoch_begin_ = 0, interval_begin_ = 0, shown_ = 0;
   int64_t interval_rows_ = 0, epoch_rows_ = 0;
   data::EngineStats interval_input_;
@@ -693,6 +826,11 @@ FitResult Trainer::Fit(RunFolder* folder, Observer* observer, const std::atomic<
   try {
     return fitting.Run();
   } catch (const Error& error) {
+    if (IsDeviceOutOfMemory(error)) {
+      const UserError explained = OutOfMemory(error);
+      fitting.Fail(explained, /*state_lost=*/true);
+      throw explained;
+    }
     fitting.Fail(error);
     throw;
   }
@@ -716,35 +854,53 @@ double Trainer::MeasureCeiling(Launch& launch, double seconds) {
   return per_step;
 }
 
-std::string Trainer::Diagnose(const Launch& launch, int64_t index, bool* bad_data) {
-  const step::StepSpec spec = SpecFor(rows_, 1);
-  const step::DiagnosisProgram program = step::BuildDiagnosisProgram(spec);
-  const auto executable = runtime_->CompileForOne(ir::ToStablehlo(*program.graph));
+Trainer::Finding Trainer::Diagnose(const Launch& launch, int64_t index) {
+  // In pieces of a micro-batch, as training takes them.
+  const int64_t piece = batch_plan_.micro_rows > 0 ? batch_plan_.micro_rows : rows_;
+  if (diagnosis_ == nullptr) {
+    diagnosis_program_ = step::BuildDiagnosisProgram(SpecFor(piece, 1));
+    diagnosis_ = runtime_->CompileForOne(ir::ToStablehlo(*diagnosis_program_.graph));
+  }
   const xla::Device& device = runtime_->devices()[0];
   const size_t num_variables = model_.variables().size();
+  std::vector<const xla::Buffer*> state;
+  for (size_t i = 0; i < num_variables; ++i) state.push_back(&state_[0][i]);
+  if (loss_scale_.enabled()) state.push_back(&state_[0][CounterIndex("loss_scale")]);
+  state.push_back(&state_[0][CounterIndex("step")]);
+  size_t earliest = diagnosis_program_.names.size();
   for (const std::vector<xla::Buffer>& buffers : launch.input.buffers) {
-    std::vector<const xla::Buffer*> args;
-    for (size_t i = 0; i < num_variables; ++i) args.push_back(&state_[0][i]);
-    args.push_back(&state_[0][layout_.size() - 2]);  // step
-    std::vector<xla::Buffer> slices;
+    std::vector<Bytes> fields;
     for (const xla::Buffer& buffer : buffers) {
-      Bytes bytes(buffer.shape().bytes());
+      Bytes& bytes = fields.emplace_back(buffer.shape().bytes());
       buffer.ToHost(bytes.data(), bytes.size());
-      ir::Shape shape = buffer.shape();
-      const int64_t step_bytes = shape.bytes() / shape.dims[0];
-      shape.dims.erase(shape.dims.begin());
-      slices.push_back(
-          runtime_->client().FromHost(bytes.data() + index * step_bytes, shape, device));
     }
-    for (const xla::Buffer& slice : slices) args.push_back(&slice);
-    const xla::Execution run = executable->Execute(args);
-    for (size_t i = 0; i < program.names.size(); ++i) {
-      if (run.outputs[0][i].ToVector<uint8_t>().at(0) != 0) continue;
-      *bad_data = program.in_data[i];
-      return program.names[i];
+    for (int64_t begin = 0; begin < rows_; begin += piece) {
+      std::vector<xla::Buffer> slices;
+      for (size_t f = 0; f < buffers.size(); ++f) {
+        ir::Shape shape = buffers[f].shape();  // [K, B, ...]
+        const int64_t row_bytes = shape.bytes() / (shape.dims[0] * shape.dims[1]);
+        shape.dims.erase(shape.dims.begin());
+        shape.dims[0] = piece;
+        // Past the last row come zeros, of weight zero.
+        Bytes rows(piece * row_bytes);
+        std::memcpy(rows.data(), fields[f].data() + (index * rows_ + begin) * row_bytes,
+                    std::min(piece, rows_ - begin) * row_bytes);
+        slices.push_back(runtime_->client().FromHost(rows.data(), shape, device));
+      }
+      std::vector<const xla::Buffer*> args = state;
+      for (const xla::Buffer& slice : slices) args.push_back(&slice);
+      const xla::Execution run = diagnosis_->Execute(args);
+      for (size_t i = 0; i < earliest; ++i) {
+        if (run.outputs[0][i].ToVector<uint8_t>().at(0) == 0) earliest = i;
+      }
     }
   }
-  return "every part of it is finite, but the sum over all devices is not";
+  Finding finding;
+  if (earliest == diagnosis_program_.names.size()) return finding;
+  finding.what = diagnosis_program_.names[earliest];
+  finding.in_data = diagnosis_program_.in_data[earliest];
+  finding.in_gradient = finding.what.find("the gradient of ") != std::string::npos;
+  return finding;
 }
 
 }  // namespace flatout::train

@@ -70,7 +70,9 @@ struct TrainOptions {
   // Rows of one micro-batch on each device; "auto": all its rows of the batch where they fit into
   // its memory, else the most that do.
   Config micro_batch = Config(std::string("auto"));
-  std::string recompute = "auto";  // "none", "blocks", "auto": only where memory asks for it
+  // As nn::Recompute reads it: "none", "blocks", names of blocks; "auto": only where memory asks
+  // for it.
+  Config recompute = Config(std::string("auto"));
   // Device memory that this process may take: "all", "grow", "10GiB", 0.5, "grow,10GiB".
   Config memory = Config(std::string("all"));
   bool check_finite = false;  // look into every step for the first value that is not finite

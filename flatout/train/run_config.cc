@@ -10,6 +10,8 @@
 #include "flatout/base/log.h"
 #include "flatout/data/keep_fields.h"
 #include "flatout/nn/context.h"
+#include "flatout/nn/recompute.h"
+#include "flatout/optim/loss_scale.h"
 
 namespace flatout::train {
 namespace {
@@ -30,40 +32,17 @@ void CheckMode(const Config& table, const std::string& mode) {
   throw entry == nullptr ? table.Complain(message) : entry->Complain(message);
 }
 
-void RequireOneOf(const Config& table, std::string_view key, const std::string& value,
-                  const std::vector<std::string>& choices) {
-  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
-  const std::string message =
-      fmt::format("must be one of \"{}\", found \"{}\"{}", fmt::join(choices, "\", \""), value,
-                  DidYouMean(value, choices));
-  const Config* entry = table.Find(key);
-  if (entry != nullptr) throw entry->Complain(message);
-  throw Invalid("{} {}", key, message);
-}
+bool IsAuto(const Config& value) { return value.is_string() && value.AsString() == "auto"; }
 
 void CheckMicroBatch(const TrainOptions& options) {
   const Config& rows = options.micro_batch;
-  if (rows.is_string() && rows.AsString() == "auto") return;
+  if (IsAuto(rows)) return;
   const bool whole = rows.kind() == Config::Kind::kInt;
   if (!whole || rows.AsInt() < 1 || rows.AsInt() > options.global_batch) {
     throw rows.Complain(fmt::format(
         "must be \"auto\" or a number of rows from 1 to train.global_batch = {}, found {}",
         options.global_batch, rows.Describe()));
   }
-}
-
-// The kinds of value and their ranges; what loss scaling itself asks for it checks when it is made.
-void CheckLossScale(const Config& scale) {
-  if (scale.is_table()) return;
-  const std::vector<std::string> names = {"auto", "dynamic", "none"};
-  if (scale.is_string() && std::find(names.begin(), names.end(), scale.AsString()) != names.end()) {
-    return;
-  }
-  if (scale.is_number() && std::isfinite(scale.AsDouble()) && scale.AsDouble() > 0) return;
-  throw scale.Complain(
-      fmt::format("must be \"auto\", \"dynamic\", \"none\", a positive number or a table such as "
-                  "{{initial = 32768, growth_steps = 2000}}; found {}{}",
-                  scale.Describe(), scale.is_string() ? DidYouMean(scale.AsString(), names) : ""));
 }
 
 }  // namespace
@@ -84,14 +63,17 @@ void CheckTrainOptions(const TrainOptions& options, const Config& table) {
                                       launch.Describe()));
   }
   CheckMicroBatch(options);
-  CheckLossScale(options.loss_scale);
-  RequireOneOf(table, "recompute", options.recompute, {"none", "blocks", "auto"});
-  if (options.precision != "float32" && options.precision != "mixed_bfloat16") {
-    const std::string message = fmt::format(
-        "precision must be \"float32\" or \"mixed_bfloat16\", found \"{}\"{}", options.precision,
-        DidYouMean(options.precision, {"float32", "mixed_bfloat16"}));
+  optim::LossScale loss_scale;
+  if (!IsAuto(options.loss_scale)) ReadConfig(options.loss_scale, loss_scale);
+  nn::Recompute recompute;
+  ReadConfig(options.recompute, recompute);
+  const std::vector<std::string>& policies = nn::Policy::Names();
+  if (std::find(policies.begin(), policies.end(), options.precision) == policies.end()) {
+    const std::string message =
+        fmt::format("must be one of \"{}\", found \"{}\"{}", fmt::join(policies, "\", \""),
+                    options.precision, DidYouMean(options.precision, policies));
     const Config* entry = table.Find("precision");
-    throw entry != nullptr ? entry->Complain(message) : Invalid("{}", message);
+    throw entry != nullptr ? entry->Complain(message) : Invalid("precision {}", message);
   }
 }
 

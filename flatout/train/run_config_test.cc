@@ -55,12 +55,15 @@ TEST(RunConfigTest, ValuesOutOfRangeHaveTheirPlace) {
               AllOf(HasSubstr("run.toml:5"), HasSubstr("did you mean \"blocks\"?")));
   EXPECT_THAT(message("loss_scale = \"dinamic\""),
               AllOf(HasSubstr("run.toml:5"), HasSubstr("did you mean \"dynamic\"?")));
-  EXPECT_THAT(message("loss_scale = 0"), HasSubstr("positive"));
-  EXPECT_THAT(message("loss_scale = -2.5"), HasSubstr("positive"));
-  EXPECT_THAT(message("loss_scale = inf"), HasSubstr("positive"));
+  EXPECT_THAT(message("loss_scale = 0"), HasSubstr("run.toml:5"));
+  EXPECT_THAT(message("loss_scale = -2.5"), HasSubstr("run.toml:5"));
+  EXPECT_THAT(message("loss_scale = inf"), HasSubstr("run.toml:5"));
+  EXPECT_THAT(message("loss_scale = {initial = 1024, growth_stepz = 5}"),
+              HasSubstr("did you mean \"growth_steps\"?"));
   EXPECT_THAT(message("loss_scale = true"), HasSubstr("true"));
   EXPECT_THAT(message("check_finite = 1"), HasSubstr("run.toml:5"));
-  EXPECT_THAT(message("precision = \"mixed_float16\""), HasSubstr("mixed_bfloat16"));
+  EXPECT_THAT(message("precision = \"mixed_float_16\""),
+              AllOf(HasSubstr("run.toml:5"), HasSubstr("did you mean \"mixed_float16\"?")));
   EXPECT_THAT(message("epoch = 3"), HasSubstr("did you mean \"epochs\"?"));
   EXPECT_THAT(message("epochs = \"3\""), HasSubstr("expected an integer"));
   EXPECT_THAT(message("early_stopping = {patience = -1}"), HasSubstr("patience"));

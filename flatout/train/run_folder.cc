@@ -114,6 +114,30 @@ Json InputJson(const watch::InputFacts& input) {
   return json;
 }
 
+Json MemoryJson(const Summary& summary) {
+  const auto bytes = [](const std::optional<int64_t>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  Json json = Json::object();
+  if (summary.plan) {
+    const BatchPlan& plan = *summary.plan;
+    json["planned_bytes"] = plan.bytes();
+    json["limit_bytes"] = bytes(plan.room);
+    json["peak_bytes"] = bytes(summary.peak_device_bytes);
+    json["parameters"] = plan.training.parameters;
+    json["gradients"] = plan.training.gradients;
+    json["optimizer"] = plan.training.optimizer;
+    json["activations"] = plan.training.activations;
+    json["workspace"] = plan.training.workspace;
+    json["batch"] = plan.training.batch;
+    json["evaluation"] = plan.evaluation ? Json(plan.evaluation->total()) : Json(nullptr);
+    json["micro_batch"] = plan.micro_rows;
+    json["micro_batches"] = plan.micro_batches();
+    json["recompute"] = plan.recompute.ToString();
+  }
+  return json;
+}
+
 }  // namespace
 
 void RunFolder::WriteSummary(const Summary& summary) {
@@ -155,6 +179,9 @@ void RunFolder::WriteSummary(const Summary& summary) {
   json["parameters"] = summary.parameters;
   json["peak_resident_bytes"] =
       summary.peak_resident_bytes >= 0 ? Json(summary.peak_resident_bytes) : Json(nullptr);
+  json["memory"] = summary.plan ? MemoryJson(summary) : Json(nullptr);
+  json["skipped_steps"] = summary.skipped_steps;
+  json["loss_scale"] = Optional(summary.loss_scale);
   json["compiles"] = summary.compiles;
   json["compile_seconds"] = summary.compile_seconds;
   AtomicWriteFile(File("summary.json"), json.dump(2) + "\n");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "flatout/base/config.h"
+#include "flatout/train/batch_plan.h"
 #include "flatout/watch/ledger.h"
 #include "flatout/watch/verdict.h"
 
@@ -45,7 +46,11 @@ struct Summary {
   std::string device;
   int64_t parameters = 0;
   int64_t peak_resident_bytes = 0;
-  int64_t compiles = 0;  // programs compiled, not taken from the cache
+  std::optional<BatchPlan> plan;             // of the devices' memory; nothing before it was made
+  std::optional<int64_t> peak_device_bytes;  // of the fullest device, where its allocator says
+  int64_t skipped_steps = 0;                 // by the loss scale
+  std::optional<double> loss_scale;          // of the last step; nothing without one
+  int64_t compiles = 0;                      // programs compiled, not taken from the cache
   double compile_seconds = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -17,8 +18,10 @@
 #include "flatout/base/process.h"
 #include "flatout/base/text.h"
 #include "flatout/data/dataset.h"
+#include "flatout/data/engine.h"
 #include "flatout/ir/stablehlo.h"
 #include "flatout/nn/layers/preprocessing.h"
+#include "flatout/plan/batch_choice.h"
 #include "flatout/train/launch.h"
 
 namespace flatout::train {
@@ -33,9 +36,26 @@ using watch::Phase;
 constexpr double kLaunchSeconds = 0.03;
 constexpr int64_t kMostStepsPerLaunch = 64;
 constexpr int64_t kMostLaunchBytes = int64_t{16} << 20;
+// And it takes no more than such a part of the device's memory, several being there at once.
+constexpr int64_t kLaunchPart = 50;
+// The part of the device's memory for input that is made ahead, where the run file leaves it open.
+constexpr int64_t kPrefetchPart = 10;
+// Launches that the input pipeline has ready on the device, where it is tuned: what it starts with.
+constexpr int64_t kLaunchesAhead = 2;
+// A micro-batch of fewer rows keeps no device busy; recomputing is the better way to save memory.
+constexpr int64_t kFewRows = 8;
 // Rough speeds, only to choose steps_per_launch before anything has run.
 constexpr double kGuessedCpuFlops = 1e11;
 constexpr double kGuessedGpuFlops = 2e13;
+
+// Its statistics are those of a micro-batch, so that splitting the batch changes what is computed.
+bool HasBatchStatistics(const nn::Model& model) {
+  return std::any_of(
+      model.variables().begin(), model.variables().end(),
+      [](const nn::Variable& variable) { return variable.path.ends_with("/moving_variance"); });
+}
+
+bool IsAuto(const Config& value) { return value.is_string() && value.AsString() == "auto"; }
 
 // The index of `name` in the fields; throws naming what there is.
 int FieldFor(const std::vector<data::Field>& fields, const std::string& name,
@@ -83,6 +103,12 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
     metric_names_.push_back(name);
   }
   policy_ = nn::Policy::Named(config_.train.precision);
+  model_.SetPolicy(policy_);
+  if (IsAuto(config_.train.loss_scale)) {
+    loss_scale_ = optim::LossScale::Auto(model_.computes_in(ir::DType::kF16));
+  } else {
+    ReadConfig(config_.train.loss_scale, loss_scale_);
+  }
 
   const int64_t replicas = runtime_->replicas();
   const int64_t batch = config_.train.global_batch;
@@ -95,12 +121,13 @@ Trainer::Trainer(RunConfig config, nn::Model model, Sources sources,
   ChooseFields();
   CheckIndices();
   CheckTarget();
-  steps_per_launch_ = ChooseStepsPerLaunch();
-  layout_ = step::StateLayout(model_, *optimizer_);
+  layout_ = step::StateLayout(model_, *optimizer_, loss_scale_);
   CheckStateFits();
   i32_.resize(replicas);
   f32_.resize(replicas);
   InitializeState();
+  room_ = Room();
+  steps_per_launch_ = ChooseStepsPerLaunch();
 }
 
 Trainer::~Trainer() = default;
@@ -166,26 +193,40 @@ void Trainer::CheckTarget() const {
 }
 
 void Trainer::CheckStateFits() const {
+  const auto complain = [&](const std::string& needed, const std::string& given) {
+    const auto largest = std::max_element(
+        layout_.begin(), layout_.end(), [](const step::StateTensor& a, const step::StateTensor& b) {
+          return a.shape.bytes() < b.shape.bytes();
+        });
+    throw UserError(
+        Code::kResourceExhausted,
+        fmt::format("the weights and the optimizer's state take {} {}, but {}; the largest tensor "
+                    "is {} {} of {}. Make that layer smaller, or choose an optimizer with less "
+                    "state",
+                    HumanBytes(state_bytes()), needed, given, largest->name,
+                    largest->shape.ToString(), HumanBytes(largest->shape.bytes())));
+  };
+  const int64_t replicas = runtime_->replicas();
+  const std::optional<int64_t> free = runtime_->free_memory();
+  if (free && state_bytes() > *free) {
+    const std::optional<int64_t> limit = runtime_->memory_limit();
+    complain("on each device",
+             fmt::format("of the {} that train.memory = {} leaves this run on one only {} are free",
+                         HumanBytes(limit.value_or(*free)),
+                         config_.train.memory.is_string()
+                             ? '"' + config_.train.memory.AsString() + '"'
+                             : fmt::format("{}", config_.train.memory.AsDouble()),
+                         HumanBytes(*free)));
+  }
   // On CPU devices the state of every replica lies in this process's memory, and once more while it
-  // is made. GPUs say themselves when theirs does not suffice.
+  // is made.
   if (!runtime_->client().is_cpu()) return;
   const int64_t usable = ReadCgroup().memory.usable;
-  const double needed =
-      static_cast<double>(state_bytes()) * static_cast<double>(runtime_->replicas() + 1);
+  const double needed = static_cast<double>(state_bytes()) * static_cast<double>(replicas + 1);
   if (usable < 0 || needed <= static_cast<double>(usable)) return;
-  const auto largest = std::max_element(layout_.begin(), layout_.end(),
-                                        [](const step::StateTensor& a, const step::StateTensor& b) {
-                                          return a.shape.bytes() < b.shape.bytes();
-                                        });
-  throw UserError(
-      Code::kResourceExhausted,
-      fmt::format(
-          "the weights and the optimizer's state take {} on {} device{} (and one copy while "
-          "they are made), but this process may use {}; the largest tensor is {} {} of {}. "
-          "Make that layer smaller, or choose an optimizer with less state",
-          HumanBytes(state_bytes()), runtime_->replicas(), runtime_->replicas() == 1 ? "" : "s",
-          HumanBytes(usable), largest->name, largest->shape.ToString(),
-          HumanBytes(largest->shape.bytes())));
+  complain(fmt::format("on {} device{} (and one copy while they are made)", replicas,
+                       replicas == 1 ? "" : "s"),
+           fmt::format("this process may use {}", HumanBytes(usable)));
 }
 
 void Trainer::CheckScores(const Scores& scores, const data::SourcePtr& source) const {
@@ -250,11 +291,14 @@ void Trainer::AdaptLayers() {
     for (const auto& [name, values] : accumulator->Finish()) {
       for (size_t i = 0; i < layout_.size(); ++i) {
         if (layout_[i].name != layer->name() + "/" + name) continue;
-        if (state[i].size() != values.size() * sizeof(float)) {
+        if (layout_[i].shape.size() != static_cast<int64_t>(values.size())) {
           throw Internal("{} adapts to {} values of {}", layout_[i].name, values.size(),
                          layout_[i].shape.ToString());
         }
-        std::memcpy(state[i].data(), values.data(), state[i].size());
+        const ir::DType dtype = layout_[i].shape.dtype;
+        for (size_t v = 0; v < values.size(); ++v) {
+          ir::StoreElement(dtype, values[v], state[i].data() + v * ir::ByteSize(dtype));
+        }
       }
     }
   }
@@ -263,22 +307,26 @@ void Trainer::AdaptLayers() {
 
 void Trainer::InitializeState() {
   std::vector<Bytes> tensors(layout_.size());
-  const auto fill = [&](size_t i) {
+  for (size_t i = 0; i < layout_.size(); ++i) {
     const step::StateTensor& tensor = layout_[i];
-    tensors[i].resize(tensor.shape.bytes());
+    const ir::DType dtype = tensor.shape.dtype;
     if (tensor.kind == step::StateTensor::Kind::kVariable) {
+      // Initializers give float32; variables of another type get the nearest.
       const nn::Variable& variable = model_.variables()[tensor.variable];
-      nn::Initialize(variable.initializer, variable.shape, config_.train.seed, variable.path,
-                     {reinterpret_cast<float*>(tensors[i].data()),
-                      static_cast<size_t>(variable.shape.size())});
-    } else if (tensor.initial != 0) {
-      const auto value = static_cast<float>(tensor.initial);
-      for (int64_t e = 0; e < tensor.shape.size(); ++e) {
-        std::memcpy(tensors[i].data() + e * sizeof(float), &value, sizeof(float));
-      }
+      Bytes values(variable.shape.size() * sizeof(float));
+      nn::Initialize(
+          variable.initializer, variable.shape, config_.train.seed, variable.path,
+          {reinterpret_cast<float*>(values.data()), static_cast<size_t>(variable.shape.size())});
+      tensors[i] = dtype == ir::DType::kF32 ? std::move(values)
+                                            : ConvertFloats(values, ir::DType::kF32, dtype);
+      continue;
     }
-  };
-  for (size_t i = 0; i < layout_.size(); ++i) fill(i);
+    tensors[i].resize(tensor.shape.bytes());
+    if (tensor.initial == 0) continue;
+    for (int64_t e = 0; e < tensor.shape.size(); ++e) {
+      ir::StoreElement(dtype, tensor.initial, tensors[i].data() + e * ir::ByteSize(dtype));
+    }
+  }
   UploadState(tensors);
 }
 
@@ -325,10 +373,27 @@ step::StepSpec Trainer::SpecFor(int64_t rows, int64_t steps_per_launch) const {
   spec.steps_per_launch = steps_per_launch;
   spec.replicas = runtime_->replicas();
   spec.seed = config_.train.seed;
+  spec.loss_scale = loss_scale_;
   return spec;
 }
 
+size_t Trainer::CounterIndex(std::string_view name) const {
+  for (size_t i = 0; i < layout_.size(); ++i) {
+    if (layout_[i].kind == step::StateTensor::Kind::kCounter && layout_[i].name == name) return i;
+  }
+  throw Internal("the state has no counter {}", name);
+}
+
+double Trainer::Counter(std::string_view name) const {
+  const xla::Buffer& buffer = state_.at(0)[CounterIndex(name)];
+  Bytes bytes(buffer.shape().bytes());
+  buffer.ToHost(bytes.data(), bytes.size());
+  return ir::LoadElement(buffer.shape().dtype, bytes.data());
+}
+
 int64_t Trainer::ChooseStepsPerLaunch() const {
+  // Every step is looked into before the next one begins.
+  if (config_.train.check_finite) return 1;
   const Config& option = config_.train.steps_per_launch;
   if (!option.is_string()) return option.AsInt();
   const double flops = 3 * model_.ForwardFlops() * static_cast<double>(rows_);
@@ -336,13 +401,62 @@ int64_t Trainer::ChooseStepsPerLaunch() const {
   int64_t row_bytes = sizeof(float);
   for (const data::Field& field : fields_) row_bytes += field.shape.bytes();
   const auto by_time = static_cast<int64_t>(kLaunchSeconds * speed / std::max(flops, 1.0));
-  const int64_t by_bytes = kMostLaunchBytes / (row_bytes * rows_);
+  const int64_t most_bytes =
+      room_ ? std::min(kMostLaunchBytes, *room_ / kLaunchPart) : kMostLaunchBytes;
+  const int64_t by_bytes = most_bytes / (row_bytes * rows_);
   int64_t steps = std::clamp<int64_t>(std::min(by_time, by_bytes), 1, kMostStepsPerLaunch);
   if (sources_.train != nullptr && sources_.train->indexed()) {
     const int64_t batch = config_.train.global_batch;
     steps = std::min(steps, (sources_.train->size() + batch - 1) / batch);
   }
   return steps;
+}
+
+// ---- memory ----
+
+std::optional<int64_t> Trainer::Room() const {
+  const std::optional<int64_t> limit = runtime_->memory_limit();
+  std::optional<int64_t> free = runtime_->free_memory();
+  if (!limit || !free) return std::nullopt;
+  if (!state_.empty()) *free += state_bytes();
+  // Weights are saved from a copy on the host, which is where CPU devices have theirs.
+  if (runtime_->client().is_cpu()) *free -= state_bytes() / runtime_->replicas();
+  return std::max<int64_t>(std::min(*limit, *free), 0);
+}
+
+int64_t Trainer::LaunchBytes() const {
+  int64_t row_bytes = sizeof(float);  // its weight
+  for (const data::Field& field : fields_) row_bytes += field.shape.bytes();
+  return steps_per_launch_ * rows_ * row_bytes;
+}
+
+int64_t Trainer::LaunchesOnDevice() const {
+  // Those that run or wait to, the one that the ceiling is measured with, and the next ones.
+  const int64_t depth = config_.pipeline.prefetch_depth();
+  return static_cast<int64_t>(kLaunchesInFlight) + 1 + (depth > 0 ? depth : kLaunchesAhead);
+}
+
+int64_t Trainer::PrefetchBytes() const {
+  const int64_t set = config_.pipeline.prefetch_bytes();
+  if (set > 0 || !room_) return set;
+  // Of all devices together, as the pipeline counts.
+  return std::min(data::DefaultBudget(),
+                  std::max<int64_t>(*room_ / kPrefetchPart * runtime_->replicas(), 1));
+}
+
+std::optional<int64_t> Trainer::ProgramRoom() const {
+  if (!room_) return std::nullopt;
+  // Plans count the launches that are ahead at the beginning; the pipeline may make more of them.
+  const int64_t ahead = LaunchesOnDevice() - static_cast<int64_t>(kLaunchesInFlight) - 1;
+  const int64_t depth = config_.pipeline.prefetch_depth();
+  const int64_t budget = PrefetchBytes() / runtime_->replicas();
+  const int64_t more = depth > 0 ? 0 : std::max<int64_t>(0, budget - ahead * LaunchBytes());
+  return std::max<int64_t>(*room_ - more, 0);
+}
+
+const BatchPlan& Trainer::PlanBatch() {
+  CompileTraining();
+  return batch_plan_;
 }
 
 void Trainer::CompileTraining() {
@@ -353,17 +467,206 @@ void Trainer::CompileTraining() {
   if (evaluates && evaluate_ == nullptr) {
     evaluation = std::async(std::launch::async, [this] { CompileEvaluation(); });
   }
-  train_program_ = step::BuildTrainProgram(SpecFor(rows_, steps_per_launch_));
-  train_ = runtime_->Compile(ir::ToStablehlo(
-      *train_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
+  ChooseBatch();
   if (evaluation.valid()) evaluation.get();
+  batch_plan_.evaluation = evaluation_plan_;
+}
+
+void Trainer::ChooseBatch() {
+  const TrainOptions& options = config_.train;
+  const std::optional<int64_t> room = ProgramRoom();
+  const int64_t launches = LaunchesOnDevice();
+  nn::Recompute recompute;
+  ReadConfig(options.recompute, recompute);
+  const bool choose_recompute = recompute.kind == nn::Recompute::Kind::kAuto;
+  step::StepSpec spec = SpecFor(rows_, steps_per_launch_);
+  spec.recompute = choose_recompute ? nn::Recompute::None() : recompute;
+
+  struct Compiled {
+    step::Program program;
+    std::shared_ptr<xla::Executable> executable;
+  };
+  std::map<std::pair<int64_t, std::string>, Compiled> compiled;
+  int compiles = 0;
+  const auto compile = [&](step::StepSpec of) -> Compiled& {
+    if (of.micro_rows >= rows_) of.micro_rows = 0;
+    Compiled& entry = compiled[{of.micro_rows, of.recompute.ToString()}];
+    if (entry.executable != nullptr) return entry;
+    ++compiles;
+    entry.program = step::BuildTrainProgram(of);
+    entry.executable = runtime_->Compile(ir::ToStablehlo(
+        *entry.program.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
+    return entry;
+  };
+  // Bytes of `of` by our graph alone.
+  const auto estimate = [&](const step::StepSpec& of) {
+    return plan::PlanMemory(of, launches).total();
+  };
+  const auto memory_of = [&](const step::StepSpec& of) {
+    const std::optional<xla::ProgramMemory> memory = compile(of).executable->memory();
+    if (memory) return *memory;
+    // The compiler keeps it to itself: our estimate is all there is.
+    const plan::MemoryPlan guess = plan::PlanMemory(of, launches);
+    return xla::ProgramMemory{.argument = guess.parameters + guess.optimizer,
+                              .output = 0,
+                              .alias = 0,
+                              .temp = guess.temporaries(),
+                              .code = 0,
+                              .peak = {}};
+  };
+  const auto take = [&](const step::StepSpec& of) {
+    Compiled& entry = compile(of);
+    batch_plan_.rows = rows_;
+    batch_plan_.micro_rows = of.micro_rows > 0 ? std::min(of.micro_rows, rows_) : rows_;
+    batch_plan_.recompute = of.recompute;
+    batch_plan_.room = room_;
+    batch_plan_.compiles = compiles;
+    batch_plan_.training = plan::PlanMemory(of, launches, entry.executable->memory());
+    train_program_ = std::move(entry.program);
+    train_ = std::move(entry.executable);
+    // What the model needs is counted without what is done twice to save memory.
+    model_flops_ = train_program_.step_flops;
+    if (of.recompute.kind == nn::Recompute::Kind::kBlocks) {
+      model_flops_ = step::BuildTrainProgram(SpecFor(rows_, 1)).step_flops;
+    }
+  };
+
+  const bool fixed = !IsAuto(options.micro_batch);
+  if (fixed) spec.micro_rows = std::min(options.micro_batch.AsInt(), rows_);
+  if (!room) {
+    take(spec);
+    return;
+  }
+  if (fixed) {
+    if (choose_recompute) {
+      spec.recompute = plan::ChooseRecompute(spec, *room, launches, memory_of).recompute;
+    }
+    // Far too large is known without asking the compiler.
+    plan::MemoryPlan plan = plan::PlanMemory(spec, launches);
+    if (plan.total() <= 2 * *room) {
+      take(spec);
+      if (batch_plan_.training.total() <= *room) return;
+      train_ = nullptr;
+      plan = batch_plan_.training;
+    }
+    DoesNotFit(spec, plan, fmt::format("train.micro_batch = {}", spec.micro_rows));
+  }
+
+  const auto choose = [&] { return plan::ChooseMicroBatch(spec, *room, launches, memory_of); };
+  const auto recompute_for = [&](const step::StepSpec& of) {
+    return plan::ChooseRecompute(of, *room, launches, {});
+  };
+  step::StepSpec few = spec;
+  few.micro_rows = std::min(rows_, kFewRows);
+  if (choose_recompute) {
+    if (estimate(few) > *room) {
+      spec.recompute = recompute_for(few).recompute;
+    } else if (HasBatchStatistics(model_) && estimate(spec) > *room) {
+      const plan::RecomputeChoice whole = recompute_for(spec);
+      if (whole.fits) spec.recompute = whole.recompute;
+    }
+  }
+  plan::BatchChoice choice = choose();
+  if (choose_recompute && spec.recompute.kind == nn::Recompute::Kind::kNone &&
+      (!choice.fits || choice.micro_rows < std::min(rows_, kFewRows))) {
+    spec.recompute = nn::Recompute::AllBlocks();
+    const plan::BatchChoice second = choose();
+    if (second.fits && (!choice.fits || second.micro_rows > choice.micro_rows)) {
+      choice = second;
+    } else {
+      spec.recompute = nn::Recompute::None();
+    }
+  }
+  if (!choice.fits) {
+    spec.micro_rows = 1;
+    DoesNotFit(spec, plan::PlanMemory(spec, launches), "training, even one row at a time,");
+  }
+  spec.micro_rows = choice.micro_rows < rows_ ? choice.micro_rows : 0;
+  take(spec);
+  if (spec.micro_rows > 0 && HasBatchStatistics(model_)) {
+    LogWarning(
+        "the batch is split into micro-batches of {} rows to fit the device's memory, and batch "
+        "normalization takes its statistics from each of them; set train.micro_batch to say how "
+        "many rows you want",
+        spec.micro_rows);
+  }
+}
+
+int64_t Trainer::RowsThatFit(step::StepSpec spec, int64_t room, double scale) const {
+  int64_t fits = 0, fails = rows_ + 1;
+  while (fails - fits > 1) {
+    spec.micro_rows = fits + (fails - fits) / 2;
+    const auto bytes = static_cast<double>(plan::PlanMemory(spec, LaunchesOnDevice()).total());
+    (scale * bytes <= static_cast<double>(room) ? fits : fails) = spec.micro_rows;
+  }
+  return fits;
+}
+
+void Trainer::DoesNotFit(const step::StepSpec& spec, const plan::MemoryPlan& plan,
+                         const std::string& why) const {
+  const int64_t room = *ProgramRoom();
+  plan::OutOfMemory failure;
+  failure.device = runtime_->Describe();
+  failure.limit = room;
+  failure.rows_that_fit = RowsThatFit(spec, room, 1);
+  throw UserError(
+      Code::kResourceExhausted,
+      fmt::format(
+          "{} does not fit the memory that a device has for it; nothing has been run.\n{}\n{}", why,
+          plan::FormatOutOfMemory(plan, failure),
+          plan::WhatWouldFit(spec, room, LaunchesOnDevice())));
+}
+
+UserError Trainer::OutOfMemory(const Error& error) const {
+  step::StepSpec spec = SpecFor(rows_, steps_per_launch_);
+  spec.recompute = batch_plan_.recompute;
+  spec.micro_rows = batch_plan_.micro_rows;
+  const plan::MemoryPlan guess = plan::PlanMemory(spec, LaunchesOnDevice());
+  const bool planned = batch_plan_.rows > 0;
+  const plan::MemoryPlan& plan = planned ? batch_plan_.training : guess;
+  plan::OutOfMemory failure;
+  failure.device = runtime_->Describe();
+  failure.said = error.message();
+  // What the device could give just now: less than at the beginning where another process grew.
+  failure.limit = Room();
+  if (failure.limit) {
+    // The estimate goes by what the compiled program took, as far as there is one.
+    failure.rows_that_fit =
+        RowsThatFit(spec, *failure.limit,
+                    static_cast<double>(plan.total()) /
+                        static_cast<double>(std::max<int64_t>(guess.total(), 1)));
+  }
+  UserError result(Code::kResourceExhausted, plan::FormatOutOfMemory(plan, failure));
+  for (auto it = error.context().rbegin(); it != error.context().rend(); ++it) {
+    result.AddContext(*it);
+  }
+  return result;
 }
 
 void Trainer::CompileEvaluation() {
   if (evaluate_ != nullptr) return;
-  evaluate_program_ = step::BuildEvaluateProgram(SpecFor(rows_, steps_per_launch_));
-  evaluate_ = runtime_->Compile(ir::ToStablehlo(
-      *evaluate_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
+  step::StepSpec spec = SpecFor(rows_, steps_per_launch_);
+  // Beside training's own launches there are as many for evaluation.
+  const int64_t launches = 2 * LaunchesOnDevice();
+  const std::optional<int64_t> room = ProgramRoom();
+  // Halved until it fits: by our estimate, then by the compiler's account.
+  int64_t rows = rows_;
+  const auto halve = [&] { spec.micro_rows = rows = (rows + 1) / 2; };
+  while (room && rows > 1 && plan::PlanEvaluation(spec, launches).total() > *room) halve();
+  for (;;) {
+    evaluate_program_ = step::BuildEvaluateProgram(spec);
+    std::shared_ptr<xla::Executable> program = runtime_->Compile(ir::ToStablehlo(
+        *evaluate_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
+    evaluation_plan_ = plan::PlanEvaluation(spec, launches, program->memory());
+    if (!room || evaluation_plan_->total() <= *room) {
+      evaluate_ = std::move(program);
+      evaluation_micro_rows_ = rows;
+      return;
+    }
+    if (rows == 1) break;
+    halve();
+  }
+  DoesNotFit(spec, *evaluation_plan_, "evaluation");
 }
 
 std::optional<xla::ProgramMemory> Trainer::TrainProgramMemory() {
@@ -394,7 +697,7 @@ const xla::Buffer& Trainer::ScalarF32(int64_t replica, float value) {
 data::DevicePrefetchOptions Trainer::PrefetchFor(int64_t epochs) const {
   data::DevicePrefetchOptions options;
   options.depth = config_.pipeline.prefetch_depth();
-  options.bytes = config_.pipeline.prefetch_bytes();
+  options.bytes = PrefetchBytes();
   options.workers = config_.pipeline.worker_threads();
   options.bad = bad_records_.get();
   options.end_epoch = epochs;
@@ -459,7 +762,14 @@ Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
 }
 
 std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& source, int64_t limit) {
-  step::StepSpec spec = SpecFor(rows_, 1);
+  // As many rows at a time as training takes, or fewer where they do not fit without it.
+  int64_t rows = rows_;
+  const std::optional<int64_t> room = ProgramRoom();
+  while (room && rows > 1 &&
+         plan::PlanEvaluation(SpecFor(rows, 1), LaunchesOnDevice()).total() > *room) {
+    rows = (rows + 1) / 2;
+  }
+  step::StepSpec spec = SpecFor(rows, 1);
   spec.replicas = 1;
   const step::Program program = step::BuildPredictProgram(spec);
   std::shared_ptr<xla::Executable> executable;
@@ -476,7 +786,7 @@ std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& sour
     outputs[o].shape = program.graph->outputs()[o].shape();
     outputs[o].shape.dims[0] = 0;
   }
-  data::LaunchReader reader(some, {.rows = rows_});
+  data::LaunchReader reader(some, {.rows = rows});
   // A bad record cannot be left out here: outputs and records would no longer match.
   data::DevicePrefetchOptions options;
   options.end_epoch = 1;
@@ -505,7 +815,7 @@ std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& sour
     for (int o = 0; o < program.results.num_outputs; ++o) {
       Bytes bytes(run.outputs[0][o].shape().bytes());
       run.outputs[0][o].ToHost(bytes.data(), bytes.size());
-      const int64_t row_bytes = static_cast<int64_t>(bytes.size()) / rows_;
+      const int64_t row_bytes = static_cast<int64_t>(bytes.size()) / rows;
       bytes.resize(row_bytes * launch->plan.rows);
       outputs[o].bytes.insert(outputs[o].bytes.end(), bytes.begin(), bytes.end());
       outputs[o].shape.dims[0] += launch->plan.rows;
@@ -526,22 +836,52 @@ checkpoint::TensorFile Trainer::Weights() const {
     tensor.bytes.resize(tensor.shape.bytes());
     buffer.ToHost(tensor.bytes.data(), tensor.bytes.size());
   }
+  for (const optim::Slot& counter : optim::LossScaleCounters(loss_scale_)) {
+    // Scales are powers of two, or what the run file says: a float has it exactly.
+    file.metadata[counter.name] = fmt::format("{}", static_cast<float>(Counter(counter.name)));
+    if (counter.shape.dtype == ir::DType::kI32) {
+      file.metadata[counter.name] = std::to_string(static_cast<int64_t>(Counter(counter.name)));
+    }
+  }
   return file;
 }
+
+namespace {
+
+// The value of a loss scale's counter that a weights file holds.
+double ReadCounter(const std::string& name, const std::string& text, ir::DType dtype,
+                   const std::string& origin) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = dtype == ir::DType::kI32;
+  const double least = whole ? 0 : optim::kLeastLossScale;
+  const double most = whole ? std::numeric_limits<int32_t>::max() : optim::kMostLossScale;
+  if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most &&
+      (!whole || value == std::floor(value))) {
+    return value;
+  }
+  throw BadData("{}: its metadata give {} as \"{}\"; expected a {}number from {:g} to {:g}", origin,
+                name, text, whole ? "whole " : "", least, most);
+}
+
+}  // namespace
 
 void Trainer::LoadWeights(const checkpoint::TensorFile& weights, const std::string& origin) {
   std::vector<std::string> problems;
   std::vector<Bytes> state = SnapshotState();
   for (size_t i = 0; i < model_.variables().size(); ++i) {
+    const ir::Shape& wanted = layout_[i].shape;
     const checkpoint::HostTensor* tensor = weights.Find(layout_[i].name);
     if (tensor == nullptr) {
-      problems.push_back(
-          fmt::format("{} {} is missing", layout_[i].name, layout_[i].shape.ToString()));
-    } else if (tensor->shape != layout_[i].shape) {
+      problems.push_back(fmt::format("{} {} is missing", layout_[i].name, wanted.ToString()));
+      continue;
+    }
+    const bool floats = ir::IsFloat(tensor->shape.dtype) && ir::IsFloat(wanted.dtype);
+    if (tensor->shape.dims != wanted.dims || (tensor->shape.dtype != wanted.dtype && !floats)) {
       problems.push_back(fmt::format("{} is {}, the model has {}", layout_[i].name,
-                                     tensor->shape.ToString(), layout_[i].shape.ToString()));
+                                     tensor->shape.ToString(), wanted.ToString()));
     } else {
-      state[i] = tensor->bytes;
+      state[i] = ConvertFloats(tensor->bytes, tensor->shape.dtype, wanted.dtype);
     }
   }
   for (const checkpoint::HostTensor& tensor : weights.tensors) {
@@ -555,6 +895,16 @@ void Trainer::LoadWeights(const checkpoint::TensorFile& weights, const std::stri
   }
   if (!problems.empty()) {
     throw Invalid("{} does not fit the model: {}", origin, fmt::join(problems, "; "));
+  }
+  // A dynamic scale goes on from where it was; one that the run file fixes stays what it says.
+  if (loss_scale_.kind == optim::LossScale::Kind::kDynamic) {
+    for (const optim::Slot& counter : optim::LossScaleCounters(loss_scale_)) {
+      const auto found = weights.metadata.find(counter.name);
+      if (found == weights.metadata.end()) continue;
+      const ir::DType dtype = counter.shape.dtype;
+      ir::StoreElement(dtype, ReadCounter(counter.name, found->second, dtype, origin),
+                       state[CounterIndex(counter.name)].data());
+    }
   }
   UploadState(state);
   weights_loaded_ = true;

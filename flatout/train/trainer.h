@@ -14,8 +14,10 @@
 #include "flatout/nn/loss.h"
 #include "flatout/nn/metric.h"
 #include "flatout/nn/model.h"
+#include "flatout/optim/loss_scale.h"
 #include "flatout/optim/optimizer.h"
 #include "flatout/step/step_program.h"
+#include "flatout/train/batch_plan.h"
 #include "flatout/train/observer.h"
 #include "flatout/train/run_config.h"
 #include "flatout/train/run_folder.h"
@@ -39,7 +41,9 @@ struct FitResult {
   std::vector<float> losses;                 // of every step
   std::map<std::string, double> last_epoch;  // "loss", "accuracy", "val_loss", ...
   std::optional<Scores> test;
+  // Steps that a loss scale skipped are none, and their rows no samples.
   int64_t steps = 0, epochs = 0, samples = 0;
+  int64_t skipped_steps = 0;
   bool stopped = false;  // by request (a signal), before the end
   watch::Verdict verdict;
   Summary summary;
@@ -62,7 +66,10 @@ class Trainer {
   // Trains, validates after epochs, scores the test split. `folder` (may be null) gets run file,
   // metrics, weights and summary. `stop` (may be null) is looked at after every launch. A loss that
   // is not finite throws UserError naming step and the first layer; the weights before that step
-  // are kept. A failed run writes its summary too.
+  // are kept; with a loss scale only when skipping the step and lowering the scale does not help.
+  // What does not fit the device's memory is found before the first step, and what fails for want
+  // of memory all the same throws UserError (exit code 4) with the plan and the batch that would
+  // fit. A failed run writes its summary too.
   FitResult Fit(RunFolder* folder = nullptr, Observer* observer = nullptr,
                 const std::atomic<bool>* stop = nullptr);
   // Loss and metrics over all records. Where `stop` rises meanwhile the scores are not complete.
@@ -72,13 +79,18 @@ class Trainer {
   std::vector<checkpoint::HostTensor> Predict(const data::SourcePtr& source, int64_t limit = -1);
 
   // The current weights, and the other way round. Loading checks that names and shapes agree with
-  // the model and lists what does not.
+  // the model and lists what does not; floats of another precision are converted. The state of a
+  // loss scale goes with them, as metadata.
   checkpoint::TensorFile Weights() const;
   void LoadWeights(const checkpoint::TensorFile& weights, const std::string& origin);
   // The compiled training program's memory as the compiler sees it, and bytes of the state; for
   // tests and plans. Compiles if that has not happened.
   std::optional<xla::ProgramMemory> TrainProgramMemory();
   int64_t state_bytes() const;
+  // How the batch is split to fit the device, and what it takes there. Compiles the training
+  // program (and that for evaluation, where there is something to evaluate) if that has not
+  // happened. Throws UserError (exit code 4) where not even one row fits.
+  const BatchPlan& PlanBatch();
 
  private:
   struct Launch;
@@ -100,6 +112,23 @@ class Trainer {
   int64_t ChooseStepsPerLaunch() const;
   void CompileTraining();
   void CompileEvaluation();
+  // Bytes that one device can give this run now, its state included.
+  std::optional<int64_t> Room() const;
+  // Of that, what programs and the launches in flight may take: some is kept for input that is made
+  // ahead.
+  std::optional<int64_t> ProgramRoom() const;
+  int64_t LaunchBytes() const;       // of one launch's fields on one device
+  int64_t LaunchesOnDevice() const;  // whose fields are on a device at once
+  int64_t PrefetchBytes() const;
+  // Splits the batch, compiles, and sets batch_plan_, train_ and train_program_.
+  void ChooseBatch();
+  // The most rows at once of spec's program that fit into `room` bytes, by our graph times `scale`.
+  int64_t RowsThatFit(step::StepSpec spec, int64_t room, double scale) const;
+  // Throws: the program of `spec` does not fit.
+  [[noreturn]] void DoesNotFit(const step::StepSpec& spec, const plan::MemoryPlan& plan,
+                               const std::string& why) const;
+  // The same error for a failure while training: what the plan was, what would fit.
+  UserError OutOfMemory(const Error& error) const;
   // To every replica, in layout_'s order.
   void UploadState(const std::vector<std::vector<std::byte>>& tensors);
   const xla::Buffer& ScalarI32(int64_t replica, int32_t value);
@@ -110,8 +139,17 @@ class Trainer {
   std::vector<const xla::Buffer*> TrainArguments(const Launch& launch);
   // Starts a training program on a launch's buffers; state_ becomes what it gives.
   void LaunchTraining(Launch& launch);
-  // What was not finite first in step `index` of the launch, for a message.
-  std::string Diagnose(const Launch& launch, int64_t index, bool* bad_data);
+  // What is not finite first in step `index` of the launch, with the weights as they are now.
+  struct Finding {
+    std::string what;  // for a message; empty: all is finite
+    bool in_data = false;
+    bool in_gradient = false;  // all else is finite
+  };
+  Finding Diagnose(const Launch& launch, int64_t index);
+  // Index in layout_ of a counter.
+  size_t CounterIndex(std::string_view name) const;
+  // Its value on the first device.
+  double Counter(std::string_view name) const;
   std::vector<std::vector<std::byte>> SnapshotState() const;
   double MeasureCeiling(Launch& launch, double seconds);
 
@@ -128,17 +166,25 @@ class Trainer {
   std::vector<int> input_fields_;
   int target_field_ = -1;
   nn::Policy policy_;
+  optim::LossScale loss_scale_;
   std::unique_ptr<data::BadRecords> bad_records_;  // of all splits
   int64_t rows_ = 0;                               // per replica and step
   int64_t steps_per_launch_ = 1;
+  std::optional<int64_t> room_;  // Room() before anything was compiled
+  BatchPlan batch_plan_;         // once train_ is there
+  int64_t evaluation_micro_rows_ = 0;
+  std::optional<plan::MemoryPlan> evaluation_plan_;
 
   bool weights_loaded_ = false;
   std::vector<step::StateTensor> layout_;
   std::vector<std::vector<xla::Buffer>> state_;  // [replica][tensor]
   step::Program train_program_, evaluate_program_;
   std::shared_ptr<xla::Executable> train_, evaluate_;
+  step::DiagnosisProgram diagnosis_program_;
+  std::shared_ptr<xla::Executable> diagnosis_;
   std::vector<std::map<int32_t, xla::Buffer>> i32_;  // [replica]
   std::vector<std::map<float, xla::Buffer>> f32_;
+  double model_flops_ = 0;  // of one step on one device, without what is computed again
 };
 
 }  // namespace flatout::train
