@@ -1,5 +1,4 @@
 // Clients, devices, events and buffers.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "flatout/base/error.h"
 #include "flatout/xla/api.h"
+#include "flatout/xla/cuda_driver.h"
 
 namespace flatout::xla {
 namespace {
@@ -35,28 +35,6 @@ constexpr std::array<std::pair<ir::DType, PJRT_Buffer_Type>, 13> kTypes = {{
     {ir::DType::kF32, PJRT_Buffer_Type_F32},
     {ir::DType::kF64, PJRT_Buffer_Type_F64},
 }};
-
-// Memory of the first visible GPU in bytes, from the driver, to turn a limit in bytes into the
-// fraction that XLA takes.
-int64_t GpuMemoryBytes(int ordinal) {
-  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (driver != nullptr) {
-    const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
-    const auto get = reinterpret_cast<int (*)(int*, int)>(dlsym(driver, "cuDeviceGet"));
-    const auto total =
-        reinterpret_cast<int (*)(size_t*, int)>(dlsym(driver, "cuDeviceTotalMem_v2"));
-    int device = 0;
-    size_t bytes = 0;
-    if (init != nullptr && get != nullptr && total != nullptr && init(0) == 0 &&
-        get(&device, ordinal) == 0 && total(&bytes, device) == 0) {
-      return static_cast<int64_t>(bytes);
-    }
-  }
-  throw UserError(
-      Code::kFailedPrecondition,
-      "cannot ask the NVIDIA driver (libcuda.so.1) how much memory the GPU has, which a "
-      "memory limit in bytes needs; give the limit as a fraction, such as 0.5");
-}
 
 // The options of PJRT_Client_Create; keeps what they point to.
 class CreateOptions {
@@ -91,8 +69,47 @@ class CreateOptions {
   std::vector<PJRT_NamedValue> values_;
 };
 
-bool IsCuda(const Plugin& plugin) {
-  return plugin.name() == "cuda" || plugin.attributes().contains("cuda_version");
+// The GPUs that a client of these options will have, of those the driver shows; empty where that
+// is not known. Throws where it is known that there can be none.
+std::vector<CudaDevice> ChosenGpus(const Plugin& plugin, const std::vector<int64_t>& visible) {
+  const CudaDriver driver = ReadCudaDriver();
+  const bool device_file = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+  if (!driver.loaded && !device_file) {
+    throw UserError(Code::kFailedPrecondition,
+                    "device \"cuda\": this machine has no NVIDIA GPU, or its driver is not loaded "
+                    "(there is no /dev/nvidiactl). Inside a container, start it with GPU access "
+                    "(docker run --gpus all); otherwise use device \"cpu\"");
+  }
+  // Without the library the plugin has its say; it looks for it in the same way.
+  if (!driver.loaded) return {};
+  if (driver.devices.empty()) {
+    throw UserError(Code::kFailedPrecondition,
+                    fmt::format("device \"cuda\": no GPU can be used: {}; flatout doctor says more",
+                                driver.why_not));
+  }
+  if (const auto built = plugin.attributes().find("cuda_version");
+      built != plugin.attributes().end() && driver.cuda_version > 0) {
+    const int needed = std::atoi(built->second.c_str());
+    if (driver.cuda_version / 1000 < needed / 1000) {
+      throw UserError(
+          Code::kFailedPrecondition,
+          fmt::format(
+              "device \"cuda\": the NVIDIA driver serves CUDA up to {}, but plugin {} needs "
+              "{}; install a newer driver ({})",
+              CudaVersionToString(driver.cuda_version), plugin.path(), CudaVersionToString(needed),
+              CudaDriverRemedy(needed)));
+    }
+  }
+  if (visible.empty()) return driver.devices;
+  std::vector<CudaDevice> chosen;
+  for (const int64_t ordinal : visible) {
+    if (ordinal < 0 || ordinal >= static_cast<int64_t>(driver.devices.size())) {
+      throw NotFound("device \"cuda:{}\": this machine has {} GPU{}, numbered from 0", ordinal,
+                     driver.devices.size(), driver.devices.size() == 1 ? "" : "s");
+    }
+    chosen.push_back(driver.devices[static_cast<size_t>(ordinal)]);
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -257,39 +274,20 @@ std::shared_ptr<Client> Client::Create(std::shared_ptr<Plugin> plugin,
     throw Invalid("launches_in_flight must be 0 (off) or more, found {}",
                   options.launches_in_flight);
   }
-  const bool cuda = IsCuda(*plugin);
-  if (cuda && access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0) {
-    throw UserError(Code::kFailedPrecondition,
-                    "device \"cuda\": this machine has no NVIDIA GPU, or its driver is not loaded "
-                    "(there is no /dev/nvidiactl). Inside a container, start it with GPU access "
-                    "(docker run --gpus all); otherwise use device \"cpu\"");
-  }
   CreateOptions create;
+  const bool cuda = IsCudaPlugin(*plugin);
   if (cuda) {
-    const MemoryOptions& memory = options.memory;
-    create.Bool("preallocate", !memory.grow);
-    if (memory.fraction && !(*memory.fraction > 0 && *memory.fraction <= 1)) {
-      throw Invalid("the fraction of the GPU's memory must be above 0 and at most 1, found {}",
-                    *memory.fraction);
-    }
-    if (memory.limit_bytes) {
-      const int first =
-          options.visible_devices.empty() ? 0 : static_cast<int>(options.visible_devices[0]);
-      const int64_t total = GpuMemoryBytes(first);
-      if (*memory.limit_bytes < 1 || *memory.limit_bytes > total) {
-        throw Invalid("the memory limit of {} bytes does not fit the GPU, which has {} bytes",
-                      *memory.limit_bytes, total);
-      }
-      create.Float("memory_fraction", static_cast<float>(static_cast<double>(*memory.limit_bytes) /
-                                                         static_cast<double>(total)));
-    } else if (memory.fraction) {
-      create.Float("memory_fraction", static_cast<float>(*memory.fraction));
+    const std::vector<CudaDevice> gpus = ChosenGpus(*plugin, options.visible_devices);
+    create.Bool("preallocate", !options.memory.grow);
+    if (const auto fraction = GpuMemoryFraction(options.memory, gpus)) {
+      create.Float("memory_fraction", *fraction);
     }
     if (!options.visible_devices.empty()) create.List("visible_devices", options.visible_devices);
   } else {
     if (options.memory.fraction || options.memory.limit_bytes) {
       throw Invalid(
-          "a memory limit works on GPUs only; on CPU limit the process or container instead");
+          "plugin {} is not for CUDA and keeps to no memory limit; limit the process or container",
+          plugin->path());
     }
     if (!options.visible_devices.empty()) {
       throw Invalid("visible_devices chooses among GPUs; plugin {} is not for CUDA",
