@@ -79,6 +79,7 @@ int Main(int argc, char** argv) {
   AddTrain(app, &run);
   AddEvaluate(app, &run);
   AddPredict(app, &run);
+  AddPlan(app, &run);
   AddData(app, &run);
   AddDevices(app, &run);
   AddModels(app, &run);

@@ -18,6 +18,7 @@ void AddPredict(CLI::App& app, Run* run);   // evaluate.cc
 void AddDevices(CLI::App& app, Run* run);   // devices.cc
 void AddModels(CLI::App& app, Run* run);    // models.cc
 void AddDoctor(CLI::App& app, Run* run);    // doctor.cc
+void AddPlan(CLI::App& app, Run* run);      // plan.cc
 void AddPlugin(CLI::App& app, Run* run);    // plugin.cc
 void AddData(CLI::App& app, Run* run);      // data.cc
 
