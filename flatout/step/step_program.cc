@@ -5,6 +5,7 @@
 #include "flatout/base/error.h"
 #include "flatout/ir/ops.h"
 #include "flatout/step/forward.h"
+#include "flatout/step/micro_batches.h"
 #include "flatout/step/train_step.h"
 
 namespace flatout::step {
@@ -85,6 +86,76 @@ std::vector<StateTensor> VariableLayout(const nn::Model& model) {
   return layout;
 }
 
+// The step of a launch whose invariants begin with the fields and the weights.
+StepInput InputOf(const StepSpec& spec, std::span<const Value> constants, Value index) {
+  StepInput input;
+  const size_t num_fields = spec.field_shapes.size();
+  input.fields.assign(constants.begin(), constants.begin() + num_fields);
+  input.weight = constants[num_fields];
+  input.index = index;
+  return input;
+}
+
+// Sums over a step's rows on one replica.
+struct Scores {
+  Value loss_sum, weight_sum;  // regularization and activity losses included
+  std::vector<Value> metric_sums;
+};
+
+Scores RunEvaluation(const StepSpec& spec, ir::Graph& graph, std::span<const Value> variables,
+                     const StepInput& input) {
+  // Loss sum, weight sum, metric sums, activity losses (0 where there are none).
+  const auto run = [&](ir::Graph& own, const Piece& piece, std::span<const Value> weights) {
+    nn::Context ctx(own, {.training = false, .policy = spec.policy, .replicas = spec.replicas});
+    for (size_t i = 0; i < weights.size(); ++i) {
+      ctx.Bind(spec.model->variables()[i].path, weights[i]);
+    }
+    ctx.SetRowWeights(piece.weight);
+    ctx.SetRandom(ir::MakeKey(own, spec.seed), piece.first_row);
+    const Forward forward = RunForward(spec, ctx, piece.fields, piece.weight);
+    std::vector<Value> sums = {forward.loss_sum, forward.weight_sum};
+    sums.insert(sums.end(), forward.metric_sums.begin(), forward.metric_sums.end());
+    sums.push_back(forward.activity ? forward.activity : ir::Scalar(own, DType::kF32, 0));
+    return sums;
+  };
+  std::vector<Value> sums;
+  if (Divide(spec).count == 1) {
+    sums = run(graph, WholeBatch(spec, graph, input), variables);
+  } else {
+    const Shape scalar = Shape::Scalar(DType::kF32);
+    std::vector<Value> zeros(2, ir::Full(graph, scalar, 0));
+    for (const Shape& shape : MetricShapes(spec, false)) {
+      zeros.push_back(ir::Full(graph, shape, 0));
+    }
+    zeros.push_back(ir::Full(graph, scalar, 0));
+    sums = OverMicroBatches(spec, graph, input, variables, zeros,
+                            [&](ir::Graph& loop, const Piece& piece, std::span<const Value> weights,
+                                std::span<const Value> now) {
+                              std::vector<Value> next = run(loop, piece, weights);
+                              for (size_t i = 0; i < next.size(); ++i) next[i] = now[i] + next[i];
+                              return next;
+                            });
+  }
+  Scores scores;
+  scores.weight_sum = sums[1];
+  Value penalty = sums.back();
+  if (const Value regularization = Regularization(graph, *spec.model, variables)) {
+    penalty = penalty + regularization;
+  }
+  scores.loss_sum = sums[0] + penalty * sums[1];
+  scores.metric_sums.assign(sums.begin() + 2, sums.end() - 1);
+  return scores;
+}
+
+// FLOPs of one step on one replica as the model has them, however the batch is divided: rows that
+// pad the last micro-batch are no work that anybody asked for.
+double StepFlops(const StepSpec& spec, const ir::Graph& graph, Program (*build)(const StepSpec&)) {
+  if (Divide(spec).count == 1) return ir::Flops(graph);  // the loop over steps counts its body once
+  StepSpec whole = spec;
+  whole.micro_rows = 0;
+  return build(whole).step_flops;
+}
+
 void LayOutMetrics(const StepSpec& spec, int first, ResultLayout& results) {
   for (int count : MetricCounts(spec)) {
     results.metrics.emplace_back(first, count);
@@ -95,7 +166,7 @@ void LayOutMetrics(const StepSpec& spec, int first, ResultLayout& results) {
 }  // namespace
 
 std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimizer& optimizer,
-                                     const optim::LossScale&) {
+                                     const optim::LossScale& loss_scale) {
   std::vector<StateTensor> layout = VariableLayout(model);
   const size_t num_variables = layout.size();
   for (size_t i = 0; i < num_variables; ++i) {
@@ -105,6 +176,9 @@ std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimi
       layout.push_back({variable.path + "/" + slot.name, StateTensor::Kind::kSlot, slot.shape,
                         static_cast<int>(i), slot.initial});
     }
+  }
+  for (const optim::Slot& slot : optim::LossScaleCounters(loss_scale)) {
+    layout.push_back({slot.name, StateTensor::Kind::kCounter, slot.shape, -1, slot.initial});
   }
   const Shape counter = Shape::Scalar(DType::kI32);
   layout.push_back({"step", StateTensor::Kind::kCounter, counter, -1, 0});
@@ -116,61 +190,61 @@ Program BuildTrainProgram(const StepSpec& spec) {
   Program program;
   program.graph = std::make_unique<ir::Graph>("train");
   ir::Graph& graph = *program.graph;
-  const std::vector<StateTensor> layout = StateLayout(*spec.model, *spec.optimizer);
+  const std::vector<StateTensor> layout =
+      StateLayout(*spec.model, *spec.optimizer, spec.loss_scale);
   const LaunchArguments arguments = AddArguments(graph, spec, layout, /*with_rate=*/true);
+  const size_t num_state = layout.size();
 
-  // Carried: state, losses[K], rates[K], loss sum, weight sum, metric sums.
+  // Carried: state, what is recorded of each step, sums.
   std::vector<Value> variant = arguments.state;
-  const auto zeros = [&](const Shape& shape) { return ir::Full(graph, shape, 0); };
+  const auto carry_zeros = [&](const Shape& shape) {
+    variant.push_back(ir::Full(graph, shape, 0));
+    return static_cast<int>(variant.size()) - 1;
+  };
+  ResultLayout& results = program.results;
   const Shape per_step(DType::kF32, {spec.steps_per_launch});
-  variant.push_back(zeros(per_step));
-  variant.push_back(zeros(per_step));
-  variant.push_back(zeros(Shape::Scalar(DType::kF32)));
-  variant.push_back(zeros(Shape::Scalar(DType::kF32)));
-  for (const Shape& shape : MetricShapes(spec, true)) variant.push_back(zeros(shape));
+  results.losses = carry_zeros(per_step);
+  results.rates = carry_zeros(per_step);
+  if (spec.loss_scale.enabled()) {
+    results.skipped = carry_zeros(per_step.WithDType(DType::kI32));
+    results.scales = carry_zeros(per_step);
+  }
+  const Shape scalar = Shape::Scalar(DType::kF32);
+  results.loss_sum = carry_zeros(scalar);
+  results.weight_sum = carry_zeros(scalar);
+  const size_t first_metric = variant.size();
+  for (const Shape& shape : MetricShapes(spec, true)) carry_zeros(shape);
+  LayOutMetrics(spec, static_cast<int>(first_metric), results);
   std::vector<Value> invariant = arguments.fields;
   invariant.push_back(arguments.weight);
   invariant.push_back(arguments.rate_factor);
 
-  const size_t num_state = layout.size();
   const std::vector<Value> final =
       Loop(graph, arguments.steps, variant, invariant,
            [&](Value i, std::span<const Value> now, std::span<const Value> constant) {
-             ir::Graph& body = i.graph();
-             std::vector<Value> fields;
-             for (size_t f = 0; f < spec.field_shapes.size(); ++f) {
-               fields.push_back(ir::DynamicIndex(constant[f], i));
-             }
-             fields.push_back(ir::DynamicIndex(constant[spec.field_shapes.size()], i));
-             // For K = 1 the slice is the whole; XLA would move what depends on nothing else out of
-             // the loop and fuse the rest in another way, which changes bits. Tied to i, it stays.
-             fields.push_back(i);
-             fields = ir::OptimizationBarrier(fields);
-             fields.pop_back();
-             const Value weight = fields.back();
-             fields.pop_back();
-             const TrainStep step = RunTrainStep(spec, layout, body, now.first(num_state), fields,
-                                                 weight, constant[spec.field_shapes.size() + 1]);
+             const StepInput input = InputOf(spec, constant, i);
+             const TrainStep step = RunTrainStep(spec, layout, i.graph(), now.first(num_state),
+                                                 input, constant.back());
              std::vector<Value> next = step.state;
-             next.push_back(ir::DynamicUpdateIndex(now[num_state], step.loss, i));
-             next.push_back(ir::DynamicUpdateIndex(now[num_state + 1], step.rate, i));
-             next.push_back(now[num_state + 2] + step.loss_sum);
-             next.push_back(now[num_state + 3] + step.weight_sum);
-             for (size_t m = 0; m < step.metric_sums.size(); ++m) {
-               next.push_back(now[num_state + 4 + m] + step.metric_sums[m]);
+             const auto record = [&](Value value) {
+               next.push_back(ir::DynamicUpdateIndex(now[next.size()], value, i));
+             };
+             const auto sum = [&](Value value) { next.push_back(now[next.size()] + value); };
+             record(step.loss);
+             record(step.rate);
+             if (spec.loss_scale.enabled()) {
+               record(step.skipped);
+               record(step.scale);
              }
+             sum(step.loss_sum);
+             sum(step.weight_sum);
+             for (const Value& metric_sum : step.metric_sums) sum(metric_sum);
              return next;
            });
   graph.SetOutputs(final);
   program.num_state = static_cast<int>(num_state);
   for (int i = 0; i < program.num_state; ++i) graph.Donate(i, i);
-  ResultLayout& results = program.results;
-  results.losses = program.num_state;
-  results.rates = program.num_state + 1;
-  results.loss_sum = program.num_state + 2;
-  results.weight_sum = program.num_state + 3;
-  LayOutMetrics(spec, program.num_state + 4, results);
-  program.step_flops = ir::Flops(graph);  // a loop of unknown length counts its body once
+  program.step_flops = StepFlops(spec, graph, BuildTrainProgram);
   return program;
 }
 
@@ -180,6 +254,7 @@ Program BuildEvaluateProgram(const StepSpec& spec) {
   ir::Graph& graph = *program.graph;
   const std::vector<StateTensor> layout = VariableLayout(*spec.model);
   const LaunchArguments arguments = AddArguments(graph, spec, layout, /*with_rate=*/false);
+  // Carried: losses[K], loss sum, weight sum, metric sums.
   std::vector<Value> variant;
   const auto zeros = [&](const Shape& shape) { return ir::Full(graph, shape, 0); };
   variant.push_back(zeros(Shape(DType::kF32, {spec.steps_per_launch})));
@@ -193,34 +268,16 @@ Program BuildEvaluateProgram(const StepSpec& spec) {
   std::vector<Value> final =
       Loop(graph, arguments.steps, variant, invariant,
            [&](Value i, std::span<const Value> now, std::span<const Value> constant) {
-             ir::Graph& body = i.graph();
-             nn::Context ctx(body,
-                             {.training = false, .policy = spec.policy, .replicas = spec.replicas});
-             for (size_t v = 0; v < num_variables; ++v) ctx.Bind(layout[v].name, constant[v]);
-             std::vector<Value> fields;
-             for (size_t f = 0; f < spec.field_shapes.size(); ++f) {
-               fields.push_back(ir::DynamicIndex(constant[num_variables + f], i));
-             }
-             const Value weight = ir::DynamicIndex(constant.back(), i);
-             ctx.SetRowWeights(weight);
-             ctx.SetRandom(ir::MakeKey(body, spec.seed), Value());
-             const Forward forward = RunForward(spec, ctx, fields, weight);
+             const auto variables = constant.first(num_variables);
+             const StepInput input = InputOf(spec, constant.subspan(num_variables), i);
+             const Scores scores = RunEvaluation(spec, i.graph(), variables, input);
              std::vector<Value> next;
-             const Value loss_sum = forward.penalty
-                                        ? forward.loss_sum + forward.penalty * forward.weight_sum
-                                        : forward.loss_sum;
              // A replica or step without real rows has no mean; its loss is reported as zero.
-             next.push_back(
-                 ir::DynamicUpdateIndex(now[0], loss_sum / ir::Max(forward.weight_sum, 1.0), i));
-             next.push_back(now[1] + loss_sum);
-             next.push_back(now[2] + forward.weight_sum);
-             size_t at = 3;
-             for (const auto& sums : forward.metric_sums) {
-               for (const Value& sum : sums) {
-                 next.push_back(now[at] + sum);
-                 ++at;
-               }
-             }
+             next.push_back(ir::DynamicUpdateIndex(
+                 now[0], scores.loss_sum / ir::Max(scores.weight_sum, 1.0), i));
+             next.push_back(now[1] + scores.loss_sum);
+             next.push_back(now[2] + scores.weight_sum);
+             for (const Value& sum : scores.metric_sums) next.push_back(now[next.size()] + sum);
              return next;
            });
   if (spec.replicas > 1) final = ir::AllReduce(final, ir::Reduction::kSum, spec.replicas);
@@ -230,7 +287,7 @@ Program BuildEvaluateProgram(const StepSpec& spec) {
   program.results.loss_sum = 1;
   program.results.weight_sum = 2;
   LayOutMetrics(spec, 3, program.results);
-  program.step_flops = ir::Flops(graph);
+  program.step_flops = StepFlops(spec, graph, BuildEvaluateProgram);
   return program;
 }
 

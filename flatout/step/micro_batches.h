@@ -1,0 +1,57 @@
+// The rows of a step, at once or in micro-batches. Internal to flatout/step.
+//
+// A step's B rows per replica are gone over in `count` pieces of `rows` each by a loop with a fixed
+// trip count. Where the rows don't divide, the last piece begins earlier, so that it is as long as
+// the others; the rows that it shares with the piece before it have weight 0 there. So no batch is
+// padded or copied, and there is one program. Row numbers, on which random values depend, are those
+// of the whole batch.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "flatout/ir/graph.h"
+#include "flatout/step/step_program.h"
+
+namespace flatout::step {
+
+struct MicroBatches {
+  int64_t rows = 0;   // of one
+  int64_t count = 1;  // per replica and step
+};
+// How spec.micro_rows divides the batch. Throws UserError for a negative number.
+MicroBatches Divide(const StepSpec& spec);
+
+// What a launch brings, and which of its steps is meant.
+struct StepInput {
+  std::vector<ir::Value> fields;  // [K, B, ...]
+  ir::Value weight;               // f32[K, B]
+  ir::Value index;                // i32 scalar
+};
+
+// Rows to be gone over at once.
+struct Piece {
+  std::vector<ir::Value> fields;  // [rows, ...]
+  ir::Value weight;               // f32[rows]
+  // Number of its first row in the global batch: u32 scalar, none: 0.
+  ir::Value first_row;
+  // Real rows in it, of all replicas (sum of their weights): f32 scalar.
+  ir::Value global_rows;
+};
+
+// All rows of the step as one piece; global_rows is left out.
+Piece WholeBatch(const StepSpec& spec, ir::Graph& graph, const StepInput& input);
+
+// Runs `body` over all micro-batches in order. body gets the loop's graph, the piece, `constants`
+// (as values of that graph) and the carry; it returns the new carry, and then values that are
+// stacked over the pieces. Returns the last carry and the stacks.
+using PieceBody = std::function<std::vector<ir::Value>(ir::Graph& graph, const Piece& piece,
+                                                       std::span<const ir::Value> constants,
+                                                       std::span<const ir::Value> carry)>;
+std::vector<ir::Value> OverMicroBatches(const StepSpec& spec, ir::Graph& graph,
+                                        const StepInput& input,
+                                        std::span<const ir::Value> constants,
+                                        std::span<const ir::Value> carry, const PieceBody& body);
+
+}  // namespace flatout::step
