@@ -91,7 +91,7 @@ static int FakeCudaOrder(int cards, int* order) {
   return count;
 }
 
-static void FakeUuid(int card, unsigned char* bytes) {
+__attribute__((unused)) static void FakeUuid(int card, unsigned char* bytes) {
   for (int i = 0; i < 16; ++i) bytes[i] = (unsigned char)(16 * (card + 1) + i);
 }
 
