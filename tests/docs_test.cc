@@ -507,9 +507,10 @@ std::string Help(const std::string& command) {
 }
 
 TEST(Documents, CommandLinesAreRight) {
-  const Names commands = {"train",      "evaluate",    "predict",      "data",       "data inspect",
-                          "data index", "data verify", "data convert", "data write", "data bench",
-                          "devices",    "models",      "doctor"};
+  const Names commands = {"train",        "evaluate",   "predict",     "data",
+                          "data inspect", "data index", "data verify", "data convert",
+                          "data write",   "data bench", "devices",     "models",
+                          "doctor",       "plan",       "plugin",      "plugin install"};
   std::map<std::string, std::string> helps;
   helps[""] = Help("");
   for (const std::string& command : commands) {
@@ -558,7 +559,7 @@ TEST(Documents, CommandLinesAreRight) {
         } else if (command.empty()) {
           command = word;
           // flatout data inspect: two words.
-          if (word == "data" && i + 1 < words.size() && helps.contains("data " + words[i + 1])) {
+          if (i + 1 < words.size() && helps.contains(word + " " + words[i + 1])) {
             command += " " + words[++i];
           }
           ASSERT_TRUE(helps.contains(command)) << document << ": " << line;

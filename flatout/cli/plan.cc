@@ -37,8 +37,9 @@ constexpr int64_t kMostGpus = 1024;
 constexpr int64_t kMostBatch = int64_t{1} << 30;
 // Where the search for the largest batch on a card ends when the number of records is not known.
 constexpr int64_t kMostRows = int64_t{1} << 20;
-// Launches whose input is on the device at once: one runs, one waits, one is being filled.
-constexpr int64_t kBatchesInFlight = 3;
+// Launches whose input is on the device at once, as the trainer counts them: two that run or wait,
+// one for the ceiling, two made ahead.
+constexpr int64_t kBatchesInFlight = 5;
 // XLA spends most of a compile on one thread; more of them than this take memory, not time.
 constexpr int kCompileThreads = 2;
 
@@ -241,6 +242,7 @@ std::vector<std::string> PoliciesFor(const xla::Card* card, const std::string& o
 // of about 30 ms, at most 64 steps and 16 MiB of input.
 int64_t StepsPerLaunch(const Subject& subject, const StepObjects& objects, int64_t gpus,
                        int64_t rows) {
+  if (subject.config.train.check_finite) return 1;
   const Config& option = subject.config.train.steps_per_launch;
   if (!option.is_string()) return option.AsInt();
   constexpr double kLaunchSeconds = 0.03, kGuessedFlops = 2e13;
@@ -576,22 +578,23 @@ int Plan(const Options& options) {
     }
     ask.memory_limit = plan::UsableMemory(*job.card, gpus, memory);
     ask.price = report.prices.Of(job.card->name);
-    std::shared_ptr<xla::Topology> topology;
     if (plugin != nullptr) {
-      ask.compile = [&, topology](const plan::PlannedProgram& program) mutable {
-        if (topology == nullptr) {
-          topology = xla::Topology::Create(plugin, *job.card, static_cast<int>(gpus));
+      const auto topology = std::make_shared<std::shared_ptr<xla::Topology>>();
+      xla::AotOptions aot;
+      aot.num_replicas = static_cast<int>(gpus);
+      ask.compile = [&, topology, aot](const plan::PlannedProgram& program) {
+        if (*topology == nullptr) {
+          *topology = xla::Topology::Create(plugin, *job.card, static_cast<int>(gpus));
         }
-        xla::AotOptions aot;
-        aot.num_replicas = static_cast<int>(gpus);
-        if (!options.write_cache.empty()) {
-          aot.cache_folder = options.write_cache;
-          aot.keep_serialized = true;
-        }
-        xla::AotProgram result = topology->Compile(program.stablehlo, aot);
+        xla::AotProgram result = (*topology)->Compile(program.stablehlo, aot);
         progress.Compiled(job.card->name + ", " + job.policy.name, result);
         return result;
       };
+      if (!options.write_cache.empty()) {
+        ask.keep = [&, topology, aot](const plan::PlannedProgram& program) {
+          (*topology)->WriteCache(options.write_cache, program.stablehlo, aot);
+        };
+      }
     }
     return plan::PlanCard(programs, ask);
   });

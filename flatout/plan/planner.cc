@@ -23,6 +23,14 @@ step::StepSpec SpecFor(const CardQuestion& question, int64_t rows) {
   return spec;
 }
 
+// What tells the programs of one run apart.
+std::string KeyOf(const step::StepSpec& spec) {
+  return fmt::format("{} rows {} micro {} steps {} replicas {} recompute {} scale {}",
+                     spec.policy.name, spec.field_shapes.at(0).dim(0), spec.micro_rows,
+                     spec.steps_per_launch, spec.replicas, spec.recompute.ToString(),
+                     spec.loss_scale.ToString());
+}
+
 class CardPlanner {
  public:
   CardPlanner(Programs& programs, const CardQuestion& question)
@@ -37,6 +45,7 @@ class CardPlanner {
     row.rows = global_batch / question_.gpus;
     row.limit = question_.memory_limit;
     row.compiled = static_cast<bool>(question_.compile);
+    if (question_.card != nullptr && !question_.compile) problem_ = question_.card->compiler_issue;
     if (!problem_.empty()) {
       row.problem = problem_;
       return row;
@@ -56,7 +65,7 @@ class CardPlanner {
         }
       }
       if (!row.fits) {
-        row.advice = WhatWouldFit(spec, question_.memory_limit, question_.batches_in_flight);
+        row.advice = Advice(spec);
         return row;
       }
       FindLargest(row, spec.recompute);
@@ -69,6 +78,7 @@ class CardPlanner {
       return row;
     }
     Time(spec, row);
+    if (question_.keep) question_.keep(*programs_.Get(spec));
     return row;
   }
 
@@ -85,7 +95,7 @@ class CardPlanner {
   int64_t Bytes(const step::StepSpec& spec) {
     std::optional<xla::ProgramMemory> compiled;
     if (question_.compile) compiled = Compile(spec).memory;
-    return PlanMemory(spec, question_.batches_in_flight, compiled).total();
+    return programs_.Bytes(spec, question_.batches_in_flight, compiled);
   }
   // INT64_MAX where the compiler itself says that it is too much.
   int64_t BytesOrTooMany(const step::StepSpec& spec) {
@@ -123,7 +133,20 @@ class CardPlanner {
 
   int64_t Estimate(step::StepSpec spec, int64_t micro_rows) const {
     spec.micro_rows = micro_rows;
-    return PlanMemory(spec, question_.batches_in_flight).total();
+    return programs_.Bytes(spec, question_.batches_in_flight);
+  }
+
+  // What would help, and which cards are large enough.
+  std::string Advice(step::StepSpec spec) {
+    std::string text = WhatWouldFit(spec, question_.memory_limit, question_.batches_in_flight);
+    const int64_t needed = Estimate(spec, 1);
+    std::vector<std::string> names;
+    for (const xla::Card& card : xla::Cards()) {
+      if (UsableMemory(card, question_.gpus, {}) >= needed) names.push_back(card.name);
+    }
+    if (!names.empty()) text += fmt::format("; that have: {}", fmt::join(names, ", "));
+    text += "; more cards do not help, since each holds the whole model and its state";
+    return text;
   }
 
   // The most rows at once, asked once for all batches of this card and policy.
@@ -140,7 +163,7 @@ class CardPlanner {
       ask.memory_limit = row.limit;
       ask.even_split = false;
       ask.estimate = [&](int64_t rows) {
-        return PlanMemory(spec_of(rows), question_.batches_in_flight).total();
+        return programs_.Bytes(spec_of(rows), question_.batches_in_flight);
       };
       ask.compile = [&](int64_t rows) { return Bytes(spec_of(rows)); };
       if (!question_.compile) ask.compile = ask.estimate;
@@ -192,10 +215,7 @@ class CardPlanner {
 }  // namespace
 
 std::shared_ptr<const PlannedProgram> Programs::Get(const step::StepSpec& spec) {
-  const std::string key = fmt::format(
-      "{} rows {} micro {} steps {} replicas {} recompute {} scale {}", spec.policy.name,
-      spec.field_shapes.at(0).dim(0), spec.micro_rows, spec.steps_per_launch, spec.replicas,
-      spec.recompute.ToString(), spec.loss_scale.ToString());
+  const std::string key = KeyOf(spec);
   {
     const std::lock_guard lock(mutex_);
     const auto found = programs_.find(key);
@@ -209,6 +229,23 @@ std::shared_ptr<const PlannedProgram> Programs::Get(const step::StepSpec& spec) 
   planned->step_flops = program.step_flops;
   const std::lock_guard lock(mutex_);
   return programs_.try_emplace(key, std::move(planned)).first->second;
+}
+
+int64_t Programs::Bytes(const step::StepSpec& spec, int64_t batches_in_flight,
+                        const std::optional<xla::ProgramMemory>& compiled) {
+  std::string key = fmt::format("{}; {} in flight", KeyOf(spec), batches_in_flight);
+  if (compiled) {
+    key += fmt::format("; {} + {} - {} + {} + {}", compiled->argument, compiled->output,
+                       compiled->alias, compiled->temp, compiled->code);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = bytes_.find(key);
+    if (found != bytes_.end()) return found->second;
+  }
+  const int64_t bytes = PlanMemory(spec, batches_in_flight, compiled).total();
+  const std::lock_guard lock(mutex_);
+  return bytes_.try_emplace(key, bytes).first->second;
 }
 
 std::vector<PlanRow> PlanCard(Programs& programs, const CardQuestion& question) {

@@ -31,10 +31,14 @@ class Programs {
  public:
   // Throws what building the program throws.
   std::shared_ptr<const PlannedProgram> Get(const step::StepSpec& spec);
+  // PlanMemory's total() of the training program.
+  int64_t Bytes(const step::StepSpec& spec, int64_t batches_in_flight,
+                const std::optional<xla::ProgramMemory>& compiled = std::nullopt);
 
  private:
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const PlannedProgram>> programs_;
+  std::map<std::string, int64_t> bytes_;
 };
 
 // One line of a plan: a card, a policy and a batch.
@@ -75,9 +79,11 @@ struct CardQuestion {
   step::StepSpec spec;
   bool auto_recompute = false;  // recompute blocks where nothing fits without
   std::function<int64_t(int64_t rows)> steps_per_launch;
-  std::vector<int64_t> batches;   // global; each must divide by gpus
-  int64_t most_rows = 0;          // where the search for the largest batch on a card ends
-  PlanCompile compile;            // empty: estimates from our graph instead
+  std::vector<int64_t> batches;  // global; each must divide by gpus
+  int64_t most_rows = 0;         // where the search for the largest batch on a card ends
+  PlanCompile compile;           // empty: estimates from our graph instead
+  // Called with the program of each row that fits, once it is known to; may be empty.
+  std::function<void(const PlannedProgram& program)> keep;
   std::optional<double> records;  // of an epoch
   double epochs = 1;
   std::optional<double> max_steps;  // where a run ends before its epochs do
