@@ -1,5 +1,7 @@
 #include "flatout/xla/cards.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -131,18 +133,21 @@ std::span<const Card> Cards() {
 
 const Card& FindCard(std::string_view name) {
   const std::string wanted = Lower(Trimmed(name));
+  // Names before aliases, so that of two equally near ones the name is proposed.
   std::vector<std::string> names;
-  std::string known;
   for (const Card& card : Cards()) {
     if (card.name == wanted) return card;
+    names.push_back(card.name);
+  }
+  const std::string known = fmt::format("{}", fmt::join(names, ", "));
+  for (const Card& card : Cards()) {
     for (const std::string& alias : card.aliases) {
       if (alias == wanted) return card;
       names.push_back(alias);
     }
-    names.push_back(card.name);
-    known += (known.empty() ? "" : ", ") + card.name;
   }
-  throw NotFound("there is no card \"{}\"{}; known are {}", name, DidYouMean(wanted, names), known);
+  throw NotFound("there is no card \"{}\"{} (known are {})", name, DidYouMean(wanted, names),
+                 known);
 }
 
 const Card* CardOfDevice(std::string_view device_kind) {

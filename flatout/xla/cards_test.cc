@@ -83,8 +83,8 @@ TEST(Cards, AnUnknownOneNamesTheNearestAndAll) {
   const std::string said = ErrorOf([] { FindCard("h1000"); });
   EXPECT_THAT(said, HasSubstr("there is no card \"h1000\", did you mean \"h100\"?"));
   for (const Card& card : Cards()) EXPECT_THAT(said, HasSubstr(card.name));
-  EXPECT_THAT(ErrorOf([] { FindCard("something else entirely"); }), HasSubstr("known are t4"));
-  EXPECT_THAT(ErrorOf([] { FindCard(""); }), HasSubstr("known are t4"));
+  EXPECT_THAT(ErrorOf([] { FindCard("something else entirely"); }), HasSubstr("(known are t4"));
+  EXPECT_THAT(ErrorOf([] { FindCard(""); }), HasSubstr("(known are t4"));
 }
 
 TEST(Cards, ADeviceIsKnownByWhatItsDriverCallsIt) {
