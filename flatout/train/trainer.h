@@ -95,6 +95,7 @@ class Trainer {
  private:
   struct Launch;
   class Fitting;
+  friend class StepTimer;  // step_timer.h
 
   void ChooseFields();
   // What integer fields may hold must fit the layers that take them, and the outputs.

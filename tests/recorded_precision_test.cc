@@ -1,0 +1,911 @@
+// Lower precision: every layer in every policy against what Keras recorded in float32, whole models
+// against Keras under the same policy, the loss scale against Keras's, and the places where 16 bits
+// would lose what matters.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "flatout/ir/gradient.h"
+#include "flatout/ir/ops.h"
+#include "flatout/nn/activation.h"
+#include "flatout/nn/layers.h"
+#include "flatout/nn/loss.h"
+#include "flatout/nn/metric.h"
+#include "flatout/nn/model.h"
+#include "flatout/optim/loss_scale.h"
+#include "tests/recorded.h"
+
+namespace flatout::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Relative to the largest element of a result: a few roundings of 8 or 11 bits.
+double ToleranceOf(const nn::Policy& policy) {
+  return policy.compute == ir::DType::kBF16 ? 4e-2 : 6e-3;
+}
+
+HostTensor Tensor(ir::DType dtype, ir::Dims dims, std::vector<double> data) {
+  return {ir::Shape(dtype, std::move(dims)), std::move(data)};
+}
+
+HostTensor F32(ir::Dims dims, std::vector<double> data) {
+  return Tensor(ir::DType::kF32, std::move(dims), std::move(data));
+}
+
+// Values that are all different, between -scale and scale.
+HostTensor Ramp(ir::Dims dims, double scale = 1) {
+  HostTensor result = F32(std::move(dims), {});
+  for (int64_t i = 0; i < result.shape.size(); ++i) {
+    result.data.push_back(std::sin(static_cast<double>(i) * 1.7 + 0.3) * scale);
+  }
+  return result;
+}
+
+void ExpectFinite(const HostTensor& found, const std::string& what) {
+  for (size_t i = 0; i < found.data.size(); ++i) {
+    ASSERT_TRUE(std::isfinite(found.data[i]))
+        << what << ": element " << i << " is " << found.data[i];
+  }
+}
+
+// One trace in a policy, its arguments by the names of the graph's parameters.
+class Trace {
+ public:
+  explicit Trace(const std::string& policy, bool training = false)
+      : context_(graph_, {.training = training, .policy = nn::Policy::Named(policy)}, &variables_) {
+    context_.SetRandom(ir::MakeKey(graph_, 3), ir::Value());
+  }
+
+  ir::Graph& graph() { return graph_; }
+  nn::Context& context() { return context_; }
+  const std::vector<nn::Variable>& variables() const { return variables_; }
+  ir::Value Input(const std::string& name, const HostTensor& value) {
+    values_[name] = value;
+    return graph_.AddParameter(value.shape, name);
+  }
+  void Set(const std::string& name, const HostTensor& value) { values_[name] = value; }
+  // The parameters that weights were made of, trainable ones only.
+  std::vector<ir::Value> Weights() const {
+    std::vector<ir::Value> weights;
+    for (const nn::Variable& variable : variables_) {
+      for (size_t i = 0; i < graph_.parameters().size(); ++i) {
+        const bool same = graph_.parameter_name(i) == variable.path;
+        if (variable.trainable && same) weights.push_back(graph_.parameters()[i]);
+      }
+    }
+    return weights;
+  }
+  std::vector<HostTensor> Run(std::vector<ir::Value> outputs) {
+    graph_.SetOutputs(std::move(outputs));
+    std::vector<HostTensor> arguments;
+    for (size_t i = 0; i < graph_.parameters().size(); ++i) {
+      const auto found = values_.find(graph_.parameter_name(i));
+      arguments.push_back(found != values_.end() ? found->second
+                                                 : Ramp(graph_.parameters()[i].dims(), 0.5));
+    }
+    return RunGraph(graph_, arguments);
+  }
+
+ private:
+  ir::Graph graph_{"main"};
+  std::vector<nn::Variable> variables_;
+  nn::Context context_;
+  std::map<std::string, HostTensor> values_;
+};
+
+nn::LayerPtr LayerFromToml(const std::string& text) {
+  const Config config = Config::ParseToml("layer = " + text + "\n", "x.toml");
+  return nn::LayerFromConfig(*config.Find("layer"));
+}
+
+// --- every layer against its recording in float32
+// -------------------------------------------------
+
+const std::map<std::string, std::vector<json>>& CasesByLayer() {
+  static const std::map<std::string, std::vector<json>> cases = [] {
+    std::map<std::string, std::vector<json>> result;
+    const json recorded = LoadRecorded("layers.json");
+    for (const json& one : recorded.at("cases")) {
+      // Where we differ from Keras on purpose: tests/recorded_layers_test.cc.
+      if (one.at("name") == "activation_sparsemax" || one.at("name") == "random_crop_infer") {
+        continue;
+      }
+      result[one.at("layer").get<std::string>()].push_back(one);
+    }
+    return result;
+  }();
+  return cases;
+}
+
+std::string WithoutNumbers(const std::string& path) {
+  return std::regex_replace(path, std::regex("_[0-9]+(/|$)"), "$1");
+}
+
+// All cases of one layer class in one program.
+class Program {
+ public:
+  explicit Program(nn::Policy policy) : policy_(std::move(policy)) {}
+
+  void AddCase(const json& one) {
+    const auto name = one.at("name").get<std::string>();
+    Config config = ToConfig(one.at("config"));
+    for (const auto& [key, value] : one.at("call").items()) config.Set(key, ToConfig(value));
+    config.Set("class", Config(one.at("layer").get<std::string>()));
+    config.Set("name", Config(name));
+    const nn::LayerPtr layer = nn::LayerFromConfig(config);
+    std::vector<ir::Value> inputs;
+    for (const json& input : one.at("inputs")) {
+      arguments_.push_back(ReadTensor(input));
+      inputs.push_back(graph_.AddParameter(arguments_.back().shape, name + "/input"));
+    }
+    std::vector<nn::Variable> variables;
+    nn::Context context(graph_, {.training = one.at("training").get<bool>(), .policy = policy_},
+                        &variables);
+    const size_t first_weight = graph_.parameters().size();
+    const ir::Value output = context.Call(*layer, inputs).at(0);
+    if (ir::IsFloat(output.dtype())) {
+      EXPECT_EQ(output.dtype(), policy_.compute) << name << ": the output's dtype";
+    }
+    std::vector<ir::Value> sources;
+    std::vector<std::pair<std::string, HostTensor>> gradients;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const json& gradient = one.at("input_gradients")[i];
+      if (gradient.is_null()) continue;
+      sources.push_back(inputs[i]);
+      gradients.emplace_back(fmt::format("{}: gradient of input {}", name, i),
+                             ReadTensor(gradient));
+    }
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const nn::Variable& variable = variables[i];
+      EXPECT_EQ(variable.shape.dtype, variable.trainable ? policy_.variable : ir::DType::kF32)
+          << variable.path;
+      const std::string path = variable.path.substr(name.size() + 1);
+      const json* found = nullptr;
+      for (size_t k = 0; k < one.at("weights").size(); ++k) {
+        const json& weight = one.at("weights")[k];
+        if (WithoutNumbers(weight.at("name").get<std::string>()) != WithoutNumbers(path)) continue;
+        found = &weight;
+        const json& gradient = one.at("weight_gradients")[k];
+        if (gradient.is_null()) continue;
+        sources.push_back(graph_.parameters()[first_weight + i]);
+        gradients.emplace_back(variable.path + ": gradient", ReadTensor(gradient));
+      }
+      ASSERT_NE(found, nullptr) << variable.path;
+      arguments_.push_back(ReadTensor(found->at("value")));
+    }
+    outputs_.push_back(output);
+    expected_.emplace_back(name + ": output", ReadTensor(one.at("output")));
+    if (sources.empty()) return;
+    const HostTensor cotangent = ReadTensor(one.at("output_cotangent"));
+    arguments_.push_back(cotangent);
+    const ir::Value seed = graph_.AddParameter(cotangent.shape, name + "/cotangent");
+    const ir::Value target = ir::ReduceSum(ir::Convert(output, ir::DType::kF32) * seed);
+    const std::vector<ir::Value> found = ir::Gradient(target, sources);
+    for (size_t i = 0; i < found.size(); ++i) {
+      outputs_.push_back(found[i]);
+      expected_.push_back(std::move(gradients[i]));
+    }
+  }
+
+  void RunAndCompare() {
+    graph_.SetOutputs(outputs_);
+    const std::vector<HostTensor> results = RunGraph(graph_, arguments_);
+    ASSERT_EQ(results.size(), expected_.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      ExpectFinite(results[i], expected_[i].first);
+      ExpectClose(results[i], expected_[i].second, ToleranceOf(policy_), expected_[i].first);
+    }
+  }
+
+ private:
+  nn::Policy policy_;
+  ir::Graph graph_{"main"};
+  std::vector<HostTensor> arguments_;
+  std::vector<ir::Value> outputs_;
+  std::vector<std::pair<std::string, HostTensor>> expected_;
+};
+
+class LayerPrecisionTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LayerPrecisionTest, IsCloseToKerasInFloat32) {
+  for (const char* policy : {"mixed_bfloat16", "mixed_float16", "bfloat16", "float16"}) {
+    SCOPED_TRACE(policy);
+    Program program(nn::Policy::Named(policy));
+    bool has_weights = false;
+    for (const json& one : CasesByLayer().at(GetParam())) {
+      has_weights = has_weights || !one.at("weights").empty();
+    }
+    // Without weights the pure policies are the mixed ones.
+    if (!has_weights && nn::Policy::Named(policy).variable != ir::DType::kF32) continue;
+    for (const json& one : CasesByLayer().at(GetParam())) {
+      ASSERT_NO_FATAL_FAILURE(
+          WithContext(one.at("name").get<std::string>(), [&] { program.AddCase(one); }));
+    }
+    program.RunAndCompare();
+  }
+}
+
+std::vector<std::string> RecordedLayers() {
+  std::vector<std::string> names;
+  for (const auto& [name, cases] : CasesByLayer()) names.push_back(name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Keras, LayerPrecisionTest, ::testing::ValuesIn(RecordedLayers()),
+                         [](const auto& info) { return info.param; });
+
+// --- layers in training, and those that no recording has, against themselves in float32
+// -----------
+
+struct OwnCase {
+  const char* layer;
+  std::vector<HostTensor> inputs;
+};
+
+std::vector<OwnCase> OwnCases() {
+  const HostTensor vectors = Ramp({4, 6}), sequence = Ramp({3, 5, 4});
+  const HostTensor images = Ramp({2, 6, 6, 3});
+  const HostTensor ids = Tensor(ir::DType::kI32, {3, 4}, {0, 8, 2, 3, 4, 5, 6, 7, 8, 0, 1, 1});
+  return {
+      {"{class = 'ReversibleEmbedding', input_dim = 9, output_dim = 4}", {ids}},
+      {"{class = 'ReversibleEmbedding', input_dim = 9, output_dim = 4}", {sequence}},
+      {"{class = 'EmbeddingCollection', input_dim = 9, output_dim = 4}", {ids}},
+      {"{class = 'DotInteraction'}", {vectors, Ramp({4, 3, 6})}},
+      {"{class = 'DotInteraction', self_interaction = true}", {vectors, Ramp({4, 3, 6})}},
+      {"{class = 'PositionEmbedding', sequence_length = 7}", {sequence}},
+      {"{class = 'RandomCrop', height = 4, width = 3}", {images}},
+      {"{class = 'RandomFlip'}", {images}},
+      {"{class = 'RandomTranslation', height_factor = 0.3, width_factor = 0.2}", {images}},
+      {"{class = 'RandomRotation', factor = 0.2}", {images}},
+      {"{class = 'RandomZoom', height_factor = 0.3}", {images}},
+      {"{class = 'RandomContrast', factor = 0.4, value_range = [-2, 2]}", {images}},
+      {"{class = 'RandomBrightness', factor = 0.3, value_range = [-1, 1]}", {images}},
+      {"{class = 'Dropout', rate = 0.4}", {vectors}},
+      {"{class = 'SpatialDropout1D', rate = 0.4}", {sequence}},
+      {"{class = 'SpatialDropout2D', rate = 0.4}", {images}},
+      {"{class = 'GaussianNoise', stddev = 0.5}", {vectors}},
+      {"{class = 'GaussianDropout', rate = 0.4}", {vectors}},
+      {"{class = 'AlphaDropout', rate = 0.4}", {vectors}},
+      {"{class = 'ActivityRegularization', l1 = 0.1, l2 = 0.1}", {vectors}},
+      {"{class = 'MultiHeadAttention', num_heads = 2, key_dim = 3, dropout = 0.3, use_gate = true,"
+       " sliding_window = 2}",
+       {sequence}},
+      {"{class = 'LSTM', units = 3, dropout = 0.3, recurrent_dropout = 0.3}", {sequence}},
+      {"{class = 'GRU', units = 3, dropout = 0.3, recurrent_dropout = 0.3}", {sequence}},
+      {"{class = 'GRU', units = 3, recurrent_dropout = 0.3, reset_after = false}", {sequence}},
+      {"{class = 'SimpleRNN', units = 3, unroll = true, return_sequences = true}", {sequence}},
+      {"{class = 'LSTM', units = 3, unroll = true, return_sequences = true}", {sequence}},
+      {"{class = 'TimeDistributed', layer = {class = 'Dense', units = 3}}", {sequence}},
+      {"{class = 'Bidirectional', merge_mode = 'mul', layer = {class = 'GRU', units = 3}}",
+       {sequence}},
+      {"{class = 'Activation', activation = 'sparsemax'}", {vectors}},
+  };
+}
+
+std::vector<HostTensor> RunOwn(const OwnCase& one, const std::string& policy) {
+  Trace trace(policy, /*training=*/true);
+  std::vector<ir::Value> inputs, sources;
+  for (size_t i = 0; i < one.inputs.size(); ++i) {
+    inputs.push_back(trace.Input(fmt::format("input {}", i), one.inputs[i]));
+    if (ir::IsFloat(inputs.back().dtype())) sources.push_back(inputs.back());
+  }
+  const ir::Value y = trace.context().Call(*LayerFromToml(one.layer), inputs).at(0);
+  EXPECT_EQ(y.dtype(), nn::Policy::Named(policy).compute);
+  for (const ir::Value weight : trace.Weights()) sources.push_back(weight);
+  const ir::Value seed = trace.Input("seed", Ramp(y.dims()));
+  ir::Value target = ir::ReduceSum(ir::Convert(y, ir::DType::kF32) * seed);
+  for (const ir::Value loss : trace.context().losses()) {
+    EXPECT_EQ(loss.dtype(), ir::DType::kF32);
+    target = target + loss;
+  }
+  std::vector<ir::Value> outputs = ir::Gradient(target, sources);
+  outputs.push_back(y);
+  return trace.Run(outputs);
+}
+
+TEST(OwnLayersTest, InEveryPolicyAreCloseToFloat32) {
+  for (const OwnCase& one : OwnCases()) {
+    const std::vector<HostTensor> exact = RunOwn(one, "float32");
+    for (const char* policy : {"mixed_bfloat16", "mixed_float16", "bfloat16", "float16"}) {
+      const std::vector<HostTensor> found = RunOwn(one, policy);
+      ASSERT_EQ(found.size(), exact.size());
+      for (size_t i = 0; i < found.size(); ++i) {
+        const std::string what = fmt::format("{} {} result {}", one.layer, policy, i);
+        ExpectFinite(found[i], what);
+        ExpectClose(found[i], exact[i], ToleranceOf(nn::Policy::Named(policy)), what);
+      }
+    }
+  }
+}
+
+// --- large numbers
+// --------------------------------------------------------------------------------
+
+// What is finite in float32, and no larger than float16's largest number, is finite in float16.
+void ExpectFiniteWhereFloat32Is(const HostTensor& found, const HostTensor& exact,
+                                const std::string& what) {
+  ASSERT_EQ(found.data.size(), exact.data.size()) << what;
+  for (size_t i = 0; i < found.data.size(); ++i) {
+    if (!std::isfinite(exact.data[i]) || std::abs(exact.data[i]) > 60000) continue;
+    ASSERT_TRUE(std::isfinite(found.data[i]))
+        << what << ": element " << i << " is " << found.data[i] << ", in float32 " << exact.data[i];
+  }
+}
+
+TEST(LargeNumbersTest, AreNoInfinitiesInFloat16) {
+  std::vector<std::string> layers = {
+      "{class = 'BatchNormalization'}",
+      "{class = 'LayerNormalization'}",
+      "{class = 'GroupNormalization', groups = 2}",
+      "{class = 'RMSNormalization'}",
+      "{class = 'UnitNormalization'}",
+      "{class = 'Softmax'}",
+      "{class = 'Softmax', axis = [1, 2]}",
+      "{class = 'GlobalAveragePooling2D'}",
+      "{class = 'GlobalMaxPooling2D'}",
+      "{class = 'AveragePooling2D', pool_size = 3, strides = 1}",
+      "{class = 'MaxPooling2D'}",
+      "{class = 'ELU'}",
+      "{class = 'ReLU'}",
+      "{class = 'LeakyReLU'}",
+      "{class = 'ActivityRegularization', l2 = 0.01}",
+      "{class = 'Rescaling', scale = 0.001}",
+      "{class = 'Normalization', mean = 1000.0, variance = 1e6}",
+  };
+  for (const std::string& name : nn::ActivationNames()) {
+    layers.push_back("{class = 'Activation', activation = '" + name + "'}");
+  }
+  for (const double scale : {100.0, 1e4, 6e4}) {
+    for (const std::string& layer : layers) {
+      const OwnCase one = {layer.c_str(), {Ramp({2, 6, 6, 4}, scale)}};
+      const auto exact = RunOwn(one, "float32");
+      const auto found = RunOwn(one, "mixed_float16");
+      for (size_t i = 0; i < found.size(); ++i) {
+        ExpectFiniteWhereFloat32Is(found[i], exact[i],
+                                   fmt::format("{} at {} result {}", layer, scale, i));
+      }
+    }
+  }
+}
+
+TEST(LargeNumbersTest, AveragesAndDotsOfThem) {
+  const HostTensor x = Ramp({3, 8}, 5e4), y = Ramp({3, 8}, 5.5e4);
+  for (const char* layer : {"{class = 'Average'}", "{class = 'Dot', axes = 1, normalize = true}"}) {
+    const auto exact = RunOwn({layer, {x, y}}, "float32");
+    const auto found = RunOwn({layer, {x, y}}, "mixed_float16");
+    for (size_t i = 0; i < found.size(); ++i) {
+      ExpectFiniteWhereFloat32Is(found[i], exact[i], layer);
+      ExpectClose(found[i], exact[i], 6e-3, layer);
+    }
+  }
+}
+
+// Scores beyond float16's range, and masked ones.
+TEST(LargeNumbersTest, AttentionScores) {
+  const OwnCase one = {
+      "{class = 'MultiHeadAttention', num_heads = 2, key_dim = 8, use_causal_mask = true}",
+      {Ramp({2, 5, 8}, 300)}};
+  const auto exact = RunOwn(one, "float32");
+  for (const char* policy : {"mixed_float16", "mixed_bfloat16"}) {
+    const auto found = RunOwn(one, policy);
+    for (size_t i = 0; i < found.size(); ++i)
+      ExpectFiniteWhereFloat32Is(found[i], exact[i], policy);
+  }
+}
+
+// Losses and metrics get the model's output, which may be 16 bit where a layer says so itself.
+TEST(LargeNumbersTest, LossesAndMetricsAreFloat32) {
+  for (const std::string& name : nn::LossNames()) {
+    const auto loss = nn::LossFromConfig(Config(name));
+    const bool sparse = name.starts_with("sparse");
+    const bool probabilities = name.find("crossentropy") != std::string::npos;
+    const auto run = [&](ir::DType dtype, double scale) {
+      ir::Graph graph("main");
+      const ir::Value p = graph.AddParameter(ir::Shape(dtype, {4, 8}), "p");
+      const ir::Value t = graph.AddParameter(
+          sparse ? ir::Shape(ir::DType::kI32, {4}) : ir::Shape(ir::DType::kF32, {4, 8}), "t");
+      const auto [sum, weight] = loss->Sums(t, p, {});
+      EXPECT_EQ(sum.dtype(), ir::DType::kF32) << name;
+      EXPECT_EQ(weight.dtype(), ir::DType::kF32) << name;
+      graph.SetOutputs(
+          {sum, ir::Convert(ir::Gradient(sum, std::vector<ir::Value>{p})[0], ir::DType::kF32)});
+      HostTensor prediction = Ramp({4, 8}, scale);
+      if (probabilities) {
+        for (double& value : prediction.data) value = 0.5 + 0.5 * value / scale;
+      }
+      const HostTensor truth = sparse ? Tensor(ir::DType::kI32, {4}, {0, 7, 3, 2})
+                                      : F32({4, 8}, std::vector<double>(32, 1));
+      return RunGraph(graph, std::vector<HostTensor>{prediction, truth});
+    };
+    const auto exact = run(ir::DType::kF32, 1e4), found = run(ir::DType::kF16, 1e4);
+    for (size_t i = 0; i < found.size(); ++i) {
+      ExpectFiniteWhereFloat32Is(found[i], exact[i], name);
+    }
+    EXPECT_NEAR(found[0].data[0], exact[0].data[0], 0.02 * std::abs(exact[0].data[0]) + 0.02)
+        << name;
+  }
+  for (const std::string& name : {"accuracy", "mean", "root_mean_squared_error",
+                                  "cosine_similarity", "mean_absolute_error"}) {
+    const auto metric = nn::MetricFromConfig(Config(std::string(name)), "mean_squared_error");
+    ir::Graph graph("main");
+    const ir::Value p = graph.AddParameter(ir::Shape(ir::DType::kF16, {4, 8}), "p");
+    const ir::Value t = graph.AddParameter(ir::Shape(ir::DType::kF32, {4, 8}), "t");
+    const std::vector<ir::Value> sums = metric->Sums(t, p, {});
+    for (const ir::Value sum : sums) EXPECT_EQ(sum.dtype(), ir::DType::kF32) << name;
+    graph.SetOutputs(sums);
+    for (const HostTensor& sum :
+         RunGraph(graph, std::vector<HostTensor>{Ramp({4, 8}, 1e4), Ramp({4, 8}, 1e3)})) {
+      ExpectFinite(sum, name);
+    }
+  }
+}
+
+// Logits of 10000 under every loss that takes them.
+TEST(LargeNumbersTest, LogitsOfAllKinds) {
+  for (const char* name :
+       {"BinaryCrossentropy", "BinaryFocalCrossentropy", "CategoricalCrossentropy",
+        "CategoricalFocalCrossentropy", "SparseCategoricalCrossentropy"}) {
+    Config table = Config::Table();
+    table.Set("class", Config(std::string(name)));
+    table.Set("from_logits", Config(true));
+    const auto loss = nn::LossFromConfig(table);
+    const bool sparse = std::string_view(name).starts_with("Sparse");
+    ir::Graph graph("main");
+    const ir::Value p = graph.AddParameter(ir::Shape(ir::DType::kF16, {2, 3}), "p");
+    const ir::Value t = graph.AddParameter(
+        sparse ? ir::Shape(ir::DType::kI32, {2}) : ir::Shape(ir::DType::kF32, {2, 3}), "t");
+    const ir::Value sum = loss->Sums(t, p, {}).first;
+    graph.SetOutputs({sum, ir::Gradient(sum, std::vector<ir::Value>{p})[0]});
+    const HostTensor truth =
+        sparse ? Tensor(ir::DType::kI32, {2}, {0, 2}) : F32({2, 3}, {1, 0, 0, 0, 0, 1});
+    const auto results = RunGraph(
+        graph, std::vector<HostTensor>{F32({2, 3}, {1e4, -1e4, 0, 1e4, 6e4, -6e4}), truth});
+    for (const HostTensor& result : results) ExpectFinite(result, name);
+  }
+}
+
+// --- numbers that 16 bits do not hold
+// -------------------------------------------------------------
+
+TEST(IntegersTest, AreNeverRoundedOnTheirWayIn) {
+  const HostTensor counts = Tensor(ir::DType::kI32, {1, 4}, {257, 1001, 70000, 1000000});
+  for (const char* policy : {"mixed_bfloat16", "mixed_float16"}) {
+    const ir::DType compute = nn::Policy::Named(policy).compute;
+    const auto rounded = [&](double value) {
+      std::vector<std::byte> bytes(2);
+      ir::StoreElement(compute, value, bytes.data());
+      return ir::LoadElement(compute, bytes.data());
+    };
+    Trace trace(policy);
+    const ir::Value x = trace.Input("x", counts);
+    const ir::Value floats = trace.Input("floats", F32({1, 4}, counts.data));
+    const nn::LayerPtr rescaling =
+        LayerFromToml("{class = 'Rescaling', scale = 0.001, offset = -1.0}");
+    const nn::LayerPtr normalization =
+        LayerFromToml("{class = 'Normalization', mean = 1000.0, variance = 4.0}");
+    const auto results = trace.Run(
+        {trace.context().Call(*rescaling, x), trace.context().Call(*rescaling, floats),
+         trace.context().Call(*normalization, x), trace.context().Call(*normalization, floats)});
+    EXPECT_THAT(results[0].data, ElementsAre(rounded(-0.743), rounded(0.001F * 1001 - 1.0F),
+                                             rounded(69), rounded(999)));
+    EXPECT_EQ(results[0].data, results[1].data);
+    EXPECT_EQ(results[2].data[1], 0.5);
+    EXPECT_EQ(results[2].data, results[3].data);
+  }
+}
+
+TEST(IntegersTest, IdsAndTokensMayComeAsFloats) {
+  // In bfloat16, 257 is 256 and 301 is 302.
+  const HostTensor ids = F32({1, 3}, {257, 301, 2});
+  Trace trace("mixed_bfloat16");
+  const ir::Value x = trace.Input("x", ids);
+  std::vector<double> table(400);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<double>(i % 128);
+  trace.Set("rows/embeddings", F32({400, 1}, table));
+  trace.Set("back/embeddings", F32({400, 1}, table));
+  trace.Set("columns/embeddings_0", F32({400, 1}, table));
+  trace.Set("columns/embeddings_1", F32({400, 1}, table));
+  trace.Set("columns/embeddings_2", F32({400, 1}, table));
+  const auto results = trace.Run(
+      {trace.context().Call(
+           *LayerFromToml("{class = 'Embedding', input_dim = 400, output_dim = 1, name = 'rows'}"),
+           x),
+       trace.context().Call(*LayerFromToml("{class = 'EmbeddingCollection', input_dim = 400, "
+                                           "output_dim = 1, name = 'columns'}"),
+                            x),
+       trace.context().Call(
+           *LayerFromToml("{class = 'CategoryEncoding', num_tokens = 400, output_mode = 'count'}"),
+           x),
+       trace.context().Call(
+           *LayerFromToml("{class = 'Discretization', bin_boundaries = [256.5, 300.5]}"), x)});
+  EXPECT_THAT(results[0].data, ElementsAre(1, 45, 2));
+  EXPECT_THAT(results[1].data, ElementsAre(1, 45, 2));
+  EXPECT_EQ(results[2].data[257], 1);
+  EXPECT_EQ(results[2].data[301], 1);
+  EXPECT_THAT(results[3].data, ElementsAre(1, 2, 0));
+}
+
+TEST(SumsTest, AreKeptInFloat32) {
+  // 3000 ones: bfloat16 stops counting at 256, float16 at 2048.
+  for (const char* policy : {"mixed_bfloat16", "mixed_float16"}) {
+    Trace trace(policy);
+    const ir::Value tokens =
+        trace.Input("tokens", Tensor(ir::DType::kI32, {1, 3000}, std::vector<double>(3000, 1)));
+    const ir::Value ones = trace.Input("ones", F32({3000, 2}, std::vector<double>(6000, 1)));
+    const ir::Value counts = trace.context().Call(
+        *LayerFromToml("{class = 'CategoryEncoding', num_tokens = 2, output_mode = 'count'}"),
+        tokens);
+    const nn::LayerPtr dense =
+        LayerFromToml("{class = 'Dense', units = 2, name = 'dense', use_bias = true}");
+    const ir::Value y = trace.context().Call(*dense, ones);
+    const ir::Value loss = ir::ReduceSum(ir::Convert(y, ir::DType::kF32));
+    const std::vector<ir::Value> gradients = ir::Gradient(loss, trace.Weights());
+    const auto results = trace.Run({counts, gradients[0], gradients[1]});
+    const double rounded = std::string(policy) == "mixed_bfloat16" ? 3008 : 3000;
+    EXPECT_THAT(results[0].data, ElementsAre(0, rounded)) << policy;
+    // Kernel: the product over the batch. Bias: the sum over it.
+    EXPECT_THAT(results[1].data, Each(rounded)) << policy;
+    EXPECT_THAT(results[2].data, Each(rounded)) << policy;
+  }
+}
+
+TEST(SumsTest, RecurrentStatesGoOnAddingUp) {
+  // 600 steps that each move the state by about a thousandth.
+  const HostTensor x = F32({1, 600, 1}, std::vector<double>(600, 0));
+  const auto run = [&](const std::string& policy) {
+    Trace trace(policy);
+    const ir::Value input = trace.Input("x", x);
+    const auto none = [](ir::Dims dims) {
+      const int64_t size = ir::Shape(ir::DType::kF32, dims).size();
+      return F32(std::move(dims), std::vector<double>(static_cast<size_t>(size), 0));
+    };
+    trace.Set("lstm/lstm_cell/kernel", none({1, 4}));
+    trace.Set("lstm/lstm_cell/recurrent_kernel", none({1, 4}));
+    // Gates: input 0.0067, forget 1, candidate 0.15, output 1.
+    trace.Set("lstm/lstm_cell/bias", F32({4}, {-5, 20, 0.15, 20}));
+    trace.Set("gru/gru_cell/kernel", none({1, 3}));
+    trace.Set("gru/gru_cell/recurrent_kernel", none({1, 3}));
+    // z = 0.9991: the state moves by 0.0009 of what is left.
+    trace.Set("gru/gru_cell/bias", F32({2, 3}, {7, 0, 3, 0, 0, 0}));
+    const auto results = trace.Run(
+        {trace.context().Call(*LayerFromToml("{class = 'LSTM', units = 1, name = 'lstm'}"), input),
+         trace.context().Call(*LayerFromToml("{class = 'GRU', units = 1, name = 'gru'}"), input)});
+    return std::vector<double>{results[0].data[0], results[1].data[0]};
+  };
+  const std::vector<double> exact = run("float32");
+  EXPECT_GT(exact[0], 0.4);
+  EXPECT_GT(exact[1], 0.3);
+  for (const char* policy : {"mixed_bfloat16", "mixed_float16"}) {
+    const std::vector<double> found = run(policy);
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], exact[i], 0.05) << policy;
+  }
+}
+
+// A variance of 1e-8 and an epsilon of 1e-7 are nothing in float16.
+TEST(SumsTest, SmallVariancesAndEpsilonsDoNotVanish) {
+  for (const char* layer :
+       {"{class = 'LayerNormalization', epsilon = 1e-7}",
+        "{class = 'BatchNormalization', epsilon = 1e-7}",
+        "{class = 'GroupNormalization', groups = 1, epsilon = 1e-7}",
+        "{class = 'RMSNormalization', epsilon = 1e-7}", "{class = 'UnitNormalization'}"}) {
+    const OwnCase one = {layer, {Ramp({8, 16}, 1e-4)}};
+    const auto exact = RunOwn(one, "float32"), found = RunOwn(one, "mixed_float16");
+    ExpectClose(found.back(), exact.back(), 6e-3, layer);
+  }
+}
+
+// --- policies of layers and models
+// ----------------------------------------------------------------
+
+// dtype of the products of each layer.
+std::map<std::string, ir::DType> ProductDTypes(const ir::Graph& graph) {
+  std::map<std::string, ir::DType> found;
+  const auto walk = [&](const auto& self, const ir::Graph& g) -> void {
+    for (const auto& node : g.nodes()) {
+      if (node->name() == "dot_general" || node->name() == "convolution") {
+        const std::string& scope = node->scope();
+        found[scope] = node->input(0).dtype();
+      }
+      for (size_t i = 0; i < node->num_regions(); ++i) self(self, node->region(i));
+    }
+  };
+  walk(walk, graph);
+  return found;
+}
+
+TEST(PolicyTest, NamesAreKeras) {
+  for (const std::string& name : nn::Policy::Names()) {
+    EXPECT_EQ(nn::Policy::Named(name).name, name);
+  }
+  const auto dtypes = [](const char* name) {
+    const nn::Policy policy = nn::Policy::Named(name);
+    return std::pair(policy.compute, policy.variable);
+  };
+  EXPECT_EQ(dtypes("float32"), std::pair(ir::DType::kF32, ir::DType::kF32));
+  EXPECT_EQ(dtypes("mixed_bfloat16"), std::pair(ir::DType::kBF16, ir::DType::kF32));
+  EXPECT_EQ(dtypes("mixed_float16"), std::pair(ir::DType::kF16, ir::DType::kF32));
+  EXPECT_EQ(dtypes("bfloat16"), std::pair(ir::DType::kBF16, ir::DType::kBF16));
+  EXPECT_EQ(dtypes("float16"), std::pair(ir::DType::kF16, ir::DType::kF16));
+}
+
+std::string ErrorOf(const std::string& layer) {
+  try {
+    LayerFromToml(layer);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(PolicyTest, WrongNamesAreRefusedAtTheirPlace) {
+  EXPECT_THAT(ErrorOf("{class = 'Dense', units = 2, dtype = 'mixed_bfloat61'}"),
+              AllOf(StartsWith("x.toml:1:45: layer.dtype: "),
+                    HasSubstr("did you mean \"mixed_bfloat16\"")));
+  EXPECT_THAT(ErrorOf("{class = 'TimeDistributed', layer = {class = 'Dense', units = 2,"
+                      " dtype = 'half'}}"),
+              AllOf(StartsWith("x.toml:1:"), HasSubstr("layer.layer.dtype"), HasSubstr("half")));
+  EXPECT_THAT(ErrorOf("{class = 'Dense', units = 2, dtype = 16}"), HasSubstr("layer.dtype"));
+  EXPECT_THROW(nn::Dense({.units = 2, .common = {.dtype = "float8"}}), UserError);
+}
+
+TEST(PolicyTest, LayersWithinLayersTakeTheirsFromAround) {
+  const auto dtypes = [](const std::string& policy, const std::string& layer) {
+    Trace trace(policy);
+    const ir::Value y =
+        trace.context().Call(*LayerFromToml(layer), trace.Input("x", Ramp({2, 3, 4})));
+    const auto products = ProductDTypes(trace.graph());
+    std::set<ir::DType> kinds;
+    for (const auto& [scope, dtype] : products) kinds.insert(dtype);
+    trace.Run({y});
+    return std::pair(kinds, std::pair(y.dtype(), trace.variables()[0].shape.dtype));
+  };
+  using Kinds = std::set<ir::DType>;
+  constexpr auto kF32 = ir::DType::kF32, kBF16 = ir::DType::kBF16, kF16 = ir::DType::kF16;
+  const std::string dense = "{class = 'TimeDistributed', layer = {class = 'Dense', units = 2";
+  EXPECT_EQ(dtypes("mixed_bfloat16", dense + "}}"),
+            std::pair(Kinds{kBF16}, std::pair(kBF16, kF32)));
+  EXPECT_EQ(dtypes("mixed_bfloat16", dense + ", dtype = 'float32'}}"),
+            std::pair(Kinds{kF32}, std::pair(kF32, kF32)));
+  EXPECT_EQ(dtypes("mixed_bfloat16", dense + "}, dtype = 'float16'}"),
+            std::pair(Kinds{kF16}, std::pair(kF16, kF16)));
+  const std::string lstm = "{class = 'Bidirectional', layer = {class = 'LSTM', units = 2";
+  EXPECT_EQ(dtypes("bfloat16", lstm + "}}"), std::pair(Kinds{kBF16}, std::pair(kBF16, kBF16)));
+  // The wrapper joins the results in its own dtype.
+  EXPECT_EQ(dtypes("mixed_bfloat16", lstm + ", dtype = 'float32'}}"),
+            std::pair(Kinds{kF32}, std::pair(kBF16, kF32)));
+  EXPECT_EQ(dtypes("float32", lstm + "}, dtype = 'mixed_float16'}"),
+            std::pair(Kinds{kF16}, std::pair(kF16, kF32)));
+}
+
+struct TracedModel {
+  std::map<std::string, ir::DType> products;
+  std::vector<ir::DType> outputs;
+};
+
+TracedModel TraceModel(nn::Model& model, const std::string& policy,
+                       const std::vector<HostTensor>& inputs) {
+  model.SetPolicy(nn::Policy::Named(policy));
+  Trace trace(policy, /*training=*/true);
+  std::vector<ir::Value> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values.push_back(trace.Input(fmt::format("input {}", i), inputs[i]));
+  }
+  TracedModel traced;
+  const std::vector<ir::Value> outputs = model.Call(trace.context(), values);
+  for (const ir::Value output : outputs) traced.outputs.push_back(output.dtype());
+  traced.products = ProductDTypes(trace.graph());
+  for (const HostTensor& result : trace.Run(outputs)) ExpectFinite(result, policy);
+  return traced;
+}
+
+TEST(OutputLayersTest, ComputeInFloat32) {
+  const nn::Tensor x = nn::Input({6}, ir::DType::kF32, "x");
+  const nn::Tensor hidden = nn::Dense({.units = 5, .common = {.name = "hidden"}})(x);
+  const nn::Tensor head = nn::Dense({.units = 3, .common = {.name = "head"}})(hidden);
+  const nn::Tensor softmax = nn::Activation({.activation = "softmax"})(head);
+  const nn::Tensor reshaped = nn::Reshape({.target_shape = {2, 2}})(
+      nn::Dense({.units = 4, .common = {.name = "map"}})(hidden));
+  const nn::Tensor own =
+      nn::Dense({.units = 2, .common = {.name = "own", .dtype = "mixed_bfloat16"}})(hidden);
+  nn::Model model({x}, {softmax, reshaped, own});
+  for (const char* policy : {"mixed_bfloat16", "bfloat16"}) {
+    const TracedModel traced = TraceModel(model, policy, {Ramp({2, 6})});
+    EXPECT_THAT(traced.outputs, Each(ir::DType::kF32));
+    EXPECT_EQ(traced.products.at("hidden"), ir::DType::kBF16);
+    EXPECT_EQ(traced.products.at("head"), ir::DType::kF32);
+    EXPECT_EQ(traced.products.at("map"), ir::DType::kF32);
+    EXPECT_EQ(traced.products.at("own"), ir::DType::kBF16);
+  }
+}
+
+TEST(OutputLayersTest, TiedEmbeddingsToo) {
+  const Config config = Config::ParseToml(
+      "[model]\nbuiltin = \"transformer\"\nvocabulary = 11\nwidth = 8\nheads = 2\nlayers = 1\n"
+      "tied = true\n",
+      "x.toml");
+  nn::Model model =
+      nn::Model::FromConfig(*config.Find("model"), {"x"}, {ir::Shape(ir::DType::kI32, {5})});
+  const HostTensor ids = Tensor(ir::DType::kI32, {2, 5}, {0, 1, 2, 3, 4, 10, 9, 8, 7, 6});
+  const TracedModel traced = TraceModel(model, "bfloat16", {ids});
+  EXPECT_EQ(traced.products.at("tokens"), ir::DType::kF32);
+  EXPECT_EQ(traced.products.at("block1_wide"), ir::DType::kBF16);
+  EXPECT_THAT(traced.outputs, ElementsAre(ir::DType::kF32));
+  for (const nn::Variable& variable : model.variables()) {
+    EXPECT_EQ(variable.shape.dtype, ir::DType::kBF16) << variable.path;
+  }
+}
+
+TEST(ModelPolicyTest, SetsTheVariablesDType) {
+  const nn::Tensor x = nn::Input({4, 4, 2}, ir::DType::kF32, "x");
+  nn::Tensor y = nn::Conv2D({.filters = 3, .kernel_size = {3}})(x);
+  y = nn::BatchNormalization()(y);
+  y = nn::Dense({.units = 2, .common = {.dtype = "mixed_float16"}})(nn::Flatten()(y));
+  nn::Model model({x}, {nn::Dense({.units = 2})(y)});
+  EXPECT_TRUE(model.computes_in(ir::DType::kF16));
+  EXPECT_FALSE(model.computes_in(ir::DType::kBF16));
+  EXPECT_THAT(model.Summary(), HasSubstr("Total params: 91 (364.00 B)"));
+  model.SetPolicy(nn::Policy::Named("bfloat16"));
+  EXPECT_EQ(model.policy().name, "bfloat16");
+  EXPECT_TRUE(model.computes_in(ir::DType::kBF16));
+  std::map<std::string, ir::DType> dtypes;
+  for (const nn::Variable& variable : model.variables()) {
+    dtypes[variable.path] = variable.shape.dtype;
+  }
+  EXPECT_EQ(dtypes.at("conv2d/kernel"), ir::DType::kBF16);
+  EXPECT_EQ(dtypes.at("batch_normalization/gamma"), ir::DType::kBF16);
+  // Statistics that move by a hundredth in each step would stand still in 8 bits.
+  EXPECT_EQ(dtypes.at("batch_normalization/moving_mean"), ir::DType::kF32);
+  EXPECT_EQ(dtypes.at("dense/kernel"), ir::DType::kF32);
+  EXPECT_EQ(dtypes.at("dense_1/kernel"), ir::DType::kBF16);
+  model.SetPolicy(nn::Policy::Named("float32"));
+  for (const nn::Variable& variable : model.variables()) {
+    EXPECT_EQ(variable.shape.dtype, ir::DType::kF32);
+  }
+}
+
+// --- whole models and the loss scale against Keras
+// ------------------------------------------------
+
+const json& Recorded() {
+  static const json recorded = LoadRecorded("precision.json");
+  return recorded;
+}
+
+nn::Model BuildModel(const json& one, const ir::Shape& input) {
+  std::vector<Config> layers;
+  for (const json& row : one.at("layers")) {
+    Config layer = ToConfig(row.at("config"));
+    for (const auto& [key, value] : row.at("call").items()) layer.Set(key, ToConfig(value));
+    layer.Set("class", ToConfig(row.at("class")));
+    layer.Set("name", ToConfig(row.at("name")));
+    layer.Set("inputs", ToConfig(row.at("inputs")));
+    layers.push_back(std::move(layer));
+  }
+  Config table = Config::Table();
+  table.Set("layers", Config::Array(std::move(layers)));
+  ir::Shape row = input;
+  row.dims.erase(row.dims.begin());
+  return nn::Model::FromConfig(table, {"input"}, {row});
+}
+
+class ModelPrecisionTest : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(ModelPrecisionTest, EqualsKerasUnderTheSamePolicy) {
+  const json& recorded = Recorded().at("cases")[GetParam()];
+  static const json models = LoadRecorded("models.json");
+  const json* found = nullptr;
+  for (const json& one : models.at("cases")) {
+    if (one.at("name") == recorded.at("model")) found = &one;
+  }
+  ASSERT_NE(found, nullptr);
+  const HostTensor x = ReadTensor(found->at("x"));
+  nn::Model model = BuildModel(*found, x.shape);
+  const nn::Policy policy = nn::Policy::Named(recorded.at("policy").get<std::string>());
+  model.SetPolicy(policy);
+
+  ir::Graph graph("main");
+  nn::Context context(graph, {.policy = policy});
+  std::vector<HostTensor> arguments = {x};
+  const ir::Value input = graph.AddParameter(x.shape, "x");
+  for (const nn::Variable& variable : model.variables()) {
+    for (const json& weight : found->at("weights")) {
+      if (weight.at("name") != variable.path) continue;
+      arguments.push_back(ReadTensor(weight.at("value")));
+      context.Bind(variable.path, graph.AddParameter(variable.shape, variable.path));
+    }
+    // The head was told to be float32 altogether, and moving statistics are ours to keep so.
+    const auto theirs =
+        ir::ParseDType(recorded.at("variable_dtypes").at(variable.path).get<std::string>());
+    const bool head =
+        variable.path.starts_with(found->at("layers").back().at("name").get<std::string>() + "/");
+    if (!variable.trainable) {
+      EXPECT_EQ(variable.shape.dtype, ir::DType::kF32) << variable.path;
+    } else if (!head) {
+      EXPECT_EQ(variable.shape.dtype, theirs) << variable.path;
+    }
+  }
+  const ir::Value output = model.Call(context, std::vector<ir::Value>{input})[0];
+  EXPECT_EQ(output.dtype(), ir::DType::kF32);
+  size_t compared = 0;
+  for (const auto& [scope, dtype] : ProductDTypes(graph)) {
+    const std::string layer = scope.substr(0, scope.find('/'));
+    const auto theirs = ir::ParseDType(recorded.at("compute_dtypes").at(layer).get<std::string>());
+    EXPECT_EQ(dtype, theirs) << layer;
+    ++compared;
+  }
+  EXPECT_GE(compared, 2U);
+  graph.SetOutputs({output});
+  const HostTensor result = RunGraph(graph, arguments)[0];
+  ExpectFinite(result, "output");
+  ExpectClose(result, ReadTensor(recorded.at("output")), ToleranceOf(policy), "output");
+}
+
+INSTANTIATE_TEST_SUITE_P(Keras, ModelPrecisionTest,
+                         ::testing::Range(size_t{0}, Recorded().at("cases").size()),
+                         [](const auto& info) {
+                           const json& one = Recorded().at("cases")[info.param];
+                           return one.at("model").template get<std::string>() + "_" +
+                                  one.at("policy").template get<std::string>();
+                         });
+
+TEST(LossScaleTest, EqualsKeras) {
+  const json& recorded = Recorded().at("loss_scale");
+  optim::LossScale options = optim::LossScale::Dynamic();
+  options.initial = recorded.at("initial").get<double>();
+  options.growth_steps = recorded.at("growth_steps").get<int64_t>();
+  Config table = Config::Table();
+  table.Set("class", Config(std::string("SGD")));
+  table.Set("learning_rate", Config(recorded.at("learning_rate").get<double>()));
+  const auto optimizer = optim::OptimizerFromConfig(table);
+
+  HostTensor value = ReadTensor(recorded.at("start"));
+  ir::Graph graph("main");
+  const ir::Value v = graph.AddParameter(value.shape, "v");
+  const std::vector<ir::Value> scaled = {graph.AddParameter(value.shape, "gradient")};
+  std::vector<ir::Value> counters;
+  std::vector<HostTensor> state;
+  for (const optim::Slot& slot : optim::LossScaleCounters(options)) {
+    counters.push_back(graph.AddParameter(slot.shape, slot.name));
+    state.push_back({slot.shape, {slot.initial}});
+  }
+  const ir::Value step = graph.AddParameter(ir::Shape::Scalar(ir::DType::kI32), "step");
+  HostTensor steps{step.shape(), {0}};
+  const std::vector<ir::Value> gradients = optim::UnscaleGradients(scaled, counters[0]);
+  const ir::Value finite = optim::AllFinite(gradients);
+  const optim::LossScaleState next =
+      optim::NextLossScale(options, {counters[0], counters[1], counters[2]}, finite);
+  const nn::Variable variable{.path = "v", .shape = value.shape};
+  const nn::Variable* variables[] = {&variable};
+  const optim::Optimizer::Result result =
+      optimizer->Apply(variables, std::vector<ir::Value>{v}, gradients,
+                       std::vector<std::vector<ir::Value>>(1), step, {}, finite);
+  graph.SetOutputs({result.values[0], next.scale, next.good_steps, next.skipped,
+                    step + ir::Convert(finite, ir::DType::kI32)});
+  for (size_t i = 0; i < recorded.at("scales").size(); ++i) {
+    const std::vector<HostTensor> arguments = {
+        value, ReadTensor(recorded.at("gradients")[i]), state[0], state[1], state[2], steps};
+    const std::vector<HostTensor> results = RunGraph(graph, arguments);
+    value = results[0];
+    state = {results[1], results[2], results[3]};
+    steps = results[4];
+    ExpectClose(value, ReadTensor(recorded.at("values")[i]), 1e-6, fmt::format("update {}", i));
+    EXPECT_EQ(state[0].data[0], recorded.at("scales")[i].get<double>()) << "update " << i;
+    EXPECT_EQ(steps.data[0], recorded.at("steps")[i].get<double>()) << "update " << i;
+  }
+  EXPECT_EQ(state[2].data[0], 3);
+}
+
+}  // namespace
+}  // namespace flatout::testing
