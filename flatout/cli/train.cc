@@ -9,6 +9,7 @@
 #include "flatout/base/text.h"
 #include "flatout/checkpoint/safetensors.h"
 #include "flatout/cli/command.h"
+#include "flatout/cli/compare_precision.h"
 #include "flatout/cli/console.h"
 #include "flatout/cli/save_tuned.h"
 #include "flatout/cli/session.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string run_dir;
   std::string weights;
   bool check_finite = false;
+  bool compare_precision = false;
   bool overwrite = false;
   bool save_tuned = false;
 };
@@ -83,6 +85,7 @@ int Train(const Options& options) {
   std::vector<std::string> assignments = options.assignments;
   if (options.check_finite) assignments.emplace_back("train.check_finite=true");
   const train::RunConfig config = train::LoadRunConfig(options.run_file, assignments);
+  if (options.compare_precision) return ComparePrecision(config);
   std::optional<checkpoint::TensorFile> weights;
   if (!options.weights.empty()) weights = checkpoint::LoadSafetensors(options.weights);
   // Everything that can be wrong is found before the run folder is made.
@@ -123,6 +126,9 @@ void AddTrain(CLI::App& app, Run* run) {
   command->add_flag("--check-finite", options->check_finite,
                     "Look into every step for the first value that is not finite, and name its "
                     "layer (slow); the same as --set train.check_finite=true");
+  command->add_flag("--compare-precision", options->compare_precision,
+                    "Do not train: measure the training step in each precision on this device, and "
+                    "say which is the fastest, by how much and why");
   command->add_flag("--overwrite", options->overwrite,
                     "Replace a run that --run-dir holds already");
   command->add_flag("--save-tuned", options->save_tuned,
