@@ -17,8 +17,6 @@ namespace {
 
 // float16 variables gain nothing over mixed_float16 that bfloat16 does not show.
 constexpr const char* kPolicies[] = {"float32", "mixed_bfloat16", "mixed_float16", "bfloat16"};
-constexpr int64_t kRounds = 5;
-constexpr double kRoundSeconds = 0.7;  // of one policy, about
 constexpr int64_t kMostLaunches = 20;
 // Differences below this are none: clocks, other processes, the layout of memory.
 constexpr double kNoise = 0.03;
@@ -151,7 +149,7 @@ std::string PrecisionReport(const PrecisionSetting& setting,
   return text + "\n";
 }
 
-int ComparePrecision(const train::RunConfig& config) {
+int ComparePrecision(const train::RunConfig& config, const ComparePrecisionOptions& options) {
   auto runtime = std::make_shared<train::Runtime>(config.train);
   train::Sources sources = train::OpenSources(config);
   if (sources.train == nullptr) throw Invalid("there is no training split to measure with");
@@ -174,7 +172,7 @@ int ComparePrecision(const train::RunConfig& config) {
     }
   }
   setting.global_batch = config.train.global_batch;
-  setting.rounds = kRounds;
+  setting.rounds = options.rounds;
   setting.current = config.train.precision;
   // What goes wrong with a lower precision is a line of the table; float32 must work.
   const auto attempt = [&](Contender& one, const auto& body) {
@@ -206,10 +204,10 @@ int ComparePrecision(const train::RunConfig& config) {
     });
   }
   setting.launches = std::clamp<int64_t>(
-      static_cast<int64_t>(kRoundSeconds / std::max(slowest, 1e-9)), 1, kMostLaunches);
-  for (int64_t round = 0; round < kRounds; ++round) {
+      static_cast<int64_t>(options.round_seconds / std::max(slowest, 1e-9)), 1, kMostLaunches);
+  for (int64_t round = 0; round < options.rounds; ++round) {
     std::fprintf(stderr, "round %lld of %lld\n", static_cast<long long>(round + 1),
-                 static_cast<long long>(kRounds));
+                 static_cast<long long>(options.rounds));
     // Every other round backwards: what grows or cools down with time then hits all alike.
     std::vector<Contender*> order;
     for (Contender& one : contenders) order.push_back(&one);

@@ -44,8 +44,12 @@ struct PrecisionSetting {
 std::string PrecisionReport(const PrecisionSetting& setting,
                             const std::vector<PolicyTiming>& timings);
 
-// Trains each policy in turns on the run's own batches, for about 20 seconds and the time it takes
+// Trains each policy in turns on the run's own batches, for some 20 seconds and the time it takes
 // to compile, and prints the report. No run folder is made. Returns the exit code.
-int ComparePrecision(const train::RunConfig& config);
+struct ComparePrecisionOptions {
+  int64_t rounds = 5;
+  double round_seconds = 0.7;  // of one policy, about
+};
+int ComparePrecision(const train::RunConfig& config, const ComparePrecisionOptions& options = {});
 
 }  // namespace flatout::cli

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include "flatout/base/error.h"
@@ -106,6 +109,35 @@ TEST(PrecisionReportTest, MicroBatchesAndSkippedStepsAreShown) {
   half.micro_rows = 16;
   const std::string report = PrecisionReport(Gpu(), {Timing("float32", kF32, {0.010}, 100), half});
   EXPECT_THAT(report, HasSubstr("0.5 after 40 steps, 2 skipped; micro-batch 16"));
+}
+
+// On the CPU, with a loss scale, from a file of 20 records that no launch divides.
+TEST(ComparePrecisionTest, MeasuresARunFile) {
+  std::string folder = (std::filesystem::temp_directory_path() / "flatout-compare-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  {
+    std::ofstream file(folder + "/rows.csv");
+    file << "a,b,label\n";
+    for (int i = 0; i < 20; ++i) file << i % 5 * 0.25 << "," << i % 3 << "," << i % 2 << "\n";
+  }
+  const Config tree = Config::ParseToml(
+      "[model]\nbuiltin = \"mlp\"\nunits = 8\nclasses = 2\n[data]\nsource = \"csv\"\nfiles = \"" +
+          folder +
+          "/rows.csv\"\n[data.columns]\nx = {from = [\"a\", \"b\"], dtype = \"f32\"}\n"
+          "label = {dtype = \"i32\", bound = 2}\n[train]\nglobal_batch = 6\n"
+          "precision = \"mixed_float16\"\n",
+      "run.toml");
+  ::testing::internal::CaptureStdout();
+  const int code =
+      ComparePrecision(train::ReadRunConfig(tree, "run"), {.rounds = 2, .round_seconds = 0.001});
+  const std::string report = ::testing::internal::GetCapturedStdout();
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(code, kExitDone);
+  for (const char* policy : {"float32", "mixed_bfloat16", "mixed_float16", "bfloat16"}) {
+    EXPECT_THAT(report, HasSubstr("\n  " + std::string(policy) + " "));
+  }
+  EXPECT_THAT(report, AllOf(HasSubstr("batch 6, 2 rounds of"), HasSubstr("train.precision = "),
+                            Not(HasSubstr("not measured")), Not(HasSubstr("nan"))));
 }
 
 }  // namespace
