@@ -567,6 +567,90 @@ TEST_F(Cli, ALossThatIsNotFiniteEndsTheRun) {
   EXPECT_EQ(Summary("nan")["steps"], 1);
 }
 
+// ---- memory and precision -----------------------------------------------------------------------
+
+TEST_F(Cli, NonsenseAboutMemoryAndPrecisionHasItsPlace) {
+  const auto error = [&](const std::string& assignment, int exit_code = 2) {
+    return Error(exit_code, {"train", kMlp, "--set", assignment});
+  };
+  EXPECT_THAT(error("train.micro_batch=0"), HasSubstr("train.micro_batch"));
+  EXPECT_THAT(error("train.micro_batch=-3"), HasSubstr("-3"));
+  EXPECT_THAT(error("train.micro_batch=129"), HasSubstr("train.global_batch = 128"));
+  EXPECT_THAT(error("train.micro_batch=half"), HasSubstr("\"auto\""));
+  EXPECT_THAT(error("train.recompute=blcks"), HasSubstr("blocks"));
+  EXPECT_THAT(error("train.loss_scale=-1"), HasSubstr("train.loss_scale"));
+  EXPECT_THAT(error("train.loss_scale=dynamite"), HasSubstr("dynamic"));
+  EXPECT_THAT(error("train.precision=mixed_bfloat"), HasSubstr("mixed_bfloat16"));
+  EXPECT_THAT(error("train.memory=lots"), HasSubstr("train.memory"));
+  EXPECT_THAT(error("train.memory=2000000GiB"), HasSubstr("train.memory"));
+  // Less than the weights: said before anything is taken, with the code for lack of memory.
+  EXPECT_THAT(error("train.memory=1MiB", 4),
+              AllOf(HasSubstr("the weights and the optimizer's state"), HasSubstr("1.00 MiB"),
+                    HasSubstr("dense/kernel")));
+}
+
+TEST_F(Cli, TheStartSaysWhatMemoryIsPlannedAndHowTheBatchIsSplit) {
+  const Outcome whole = Run(SmallRun("whole"));
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_THAT(whole.out, AllOf(HasSubstr("memory: "), HasSubstr("the whole batch of 128 at once"),
+                               HasSubstr("memory: planned ")));
+  const int64_t planned = Summary("whole")["memory"]["planned_bytes"];
+  const int64_t batch = Summary("whole")["memory"]["batch"];
+  const Outcome pieces = Run(SmallRun("pieces", {"--set", "train.micro_batch=50"}));
+  ASSERT_EQ(pieces.exit_code, 0) << pieces.err;
+  EXPECT_THAT(pieces.out, HasSubstr("micro-batch 50 x 3 (batch 128)"));
+  EXPECT_EQ(Summary("pieces")["memory"]["micro_batch"], 50);
+  EXPECT_EQ(Summary("pieces")["memory"]["micro_batches"], 3);
+  EXPECT_NEAR(Summary("pieces")["metrics"]["test"]["loss"],
+              Summary("whole")["metrics"]["test"]["loss"], 1e-3);
+  // Too little for anything but the weights: what it would take.
+  const Outcome none =
+      Run(SmallRun("none", {"--set", fmt::format("train.memory={}B", planned - batch - 1000000)}));
+  EXPECT_EQ(none.exit_code, 4) << none.err;
+  EXPECT_THAT(none.err, AllOf(StartsWith("flatout: "), HasSubstr("nothing has been run"),
+                              HasSubstr("dense"), HasSubstr("even one row")));
+}
+
+TEST_F(Cli, ALossScaleGoesOnFromAFileOfWeights) {
+  const std::vector<std::string> half = {"--set", "train.precision=mixed_float16", "--set",
+                                         "train.loss_scale={initial=256, growth_steps=10}"};
+  const Outcome first = Run(SmallRun("first", half));
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, AllOf(HasSubstr("does not pay on CPU devices"),
+                               HasSubstr("loss scale: 512, no step skipped")));
+  EXPECT_EQ(Summary("first")["loss_scale"], 512);
+  EXPECT_EQ(Summary("first")["skipped_steps"], 0);
+  std::vector<std::string> more = half;
+  more.insert(more.end(), {"--weights", "first/weights.safetensors"});
+  const Outcome second = Run(SmallRun("second", more));
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(Summary("second")["loss_scale"], 2048) << "6 + 16 good steps: twice more";
+  EXPECT_LT(Summary("second")["metrics"]["train"]["loss"],
+            Summary("first")["metrics"]["train"]["loss"]);
+  // The weights are those of any precision.
+  const Outcome evaluate = Run(
+      {"evaluate", "second", "--weights", "last", "--json", "--set", "train.precision=float32"});
+  ASSERT_EQ(evaluate.exit_code, 0) << evaluate.err;
+  EXPECT_NEAR(nlohmann::json::parse(evaluate.out)["metrics"]["loss"].get<double>(),
+              Summary("second")["metrics"]["test"]["loss"].get<double>(), 0.02);
+  EXPECT_THAT(Error(2, {"train", kMlp, "--weights", "none.safetensors"}),
+              HasSubstr("none.safetensors"));
+}
+
+TEST_F(Cli, CheckFiniteLooksIntoEveryStep) {
+  WriteIdx();
+  RunFile(Layers(), "", "epochs = 2");
+  const Outcome plain = Run({"train", "run.toml", "--run-dir", "plain"});
+  const Outcome checked = Run({"train", "run.toml", "--check-finite", "--run-dir", "checked"});
+  ASSERT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_EQ(ReadFile(folder_ / "plain" / "weights.safetensors"),
+            ReadFile(folder_ / "checked" / "weights.safetensors"));
+  const Outcome bad = Run({"train", "run.toml", "--check-finite", "--run-dir", "bad", "--set",
+                           "optimizer={class=\"SGD\", learning_rate=1e38}"});
+  EXPECT_EQ(bad.exit_code, 2) << bad.err;
+  EXPECT_THAT(bad.err, AllOf(HasSubstr("not finite at step 2 "), HasSubstr("dense")));
+}
+
 TEST_F(Cli, CtrlCKeepsWhatWasLearned) {
   for (int signal : {SIGINT, SIGTERM}) {
     SCOPED_TRACE(signal);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <stop_token>
 #include <thread>
@@ -855,51 +854,42 @@ double Trainer::MeasureCeiling(Launch& launch, double seconds) {
 }
 
 Trainer::Finding Trainer::Diagnose(const Launch& launch, int64_t index) {
-  // In pieces of a micro-batch, as training takes them.
-  const int64_t piece = batch_plan_.micro_rows > 0 ? batch_plan_.micro_rows : rows_;
   if (diagnosis_ == nullptr) {
-    diagnosis_program_ = step::BuildDiagnosisProgram(SpecFor(piece, 1));
+    step::StepSpec spec = SpecFor(rows_, 1);
+    spec.micro_rows = batch_plan_.micro_rows;
+    diagnosis_program_ = step::BuildDiagnosisProgram(spec);
     diagnosis_ = runtime_->CompileForOne(ir::ToStablehlo(*diagnosis_program_.graph));
   }
   const xla::Device& device = runtime_->devices()[0];
-  const size_t num_variables = model_.variables().size();
   std::vector<const xla::Buffer*> state;
-  for (size_t i = 0; i < num_variables; ++i) state.push_back(&state_[0][i]);
+  for (size_t i = 0; i < model_.variables().size(); ++i) state.push_back(&state_[0][i]);
   if (loss_scale_.enabled()) state.push_back(&state_[0][CounterIndex("loss_scale")]);
   state.push_back(&state_[0][CounterIndex("step")]);
-  size_t earliest = diagnosis_program_.names.size();
+  const size_t num_names = diagnosis_program_.names.size();
+  size_t earliest = num_names;
   for (const std::vector<xla::Buffer>& buffers : launch.input.buffers) {
-    std::vector<Bytes> fields;
+    std::vector<xla::Buffer> slices;
     for (const xla::Buffer& buffer : buffers) {
-      Bytes& bytes = fields.emplace_back(buffer.shape().bytes());
+      Bytes bytes(buffer.shape().bytes());
       buffer.ToHost(bytes.data(), bytes.size());
+      ir::Shape shape = buffer.shape();
+      const int64_t step_bytes = shape.bytes() / shape.dims[0];
+      shape.dims.erase(shape.dims.begin());
+      slices.push_back(
+          runtime_->client().FromHost(bytes.data() + index * step_bytes, shape, device));
     }
-    for (int64_t begin = 0; begin < rows_; begin += piece) {
-      std::vector<xla::Buffer> slices;
-      for (size_t f = 0; f < buffers.size(); ++f) {
-        ir::Shape shape = buffers[f].shape();  // [K, B, ...]
-        const int64_t row_bytes = shape.bytes() / (shape.dims[0] * shape.dims[1]);
-        shape.dims.erase(shape.dims.begin());
-        shape.dims[0] = piece;
-        // Past the last row come zeros, of weight zero.
-        Bytes rows(piece * row_bytes);
-        std::memcpy(rows.data(), fields[f].data() + (index * rows_ + begin) * row_bytes,
-                    std::min(piece, rows_ - begin) * row_bytes);
-        slices.push_back(runtime_->client().FromHost(rows.data(), shape, device));
-      }
-      std::vector<const xla::Buffer*> args = state;
-      for (const xla::Buffer& slice : slices) args.push_back(&slice);
-      const xla::Execution run = diagnosis_->Execute(args);
-      for (size_t i = 0; i < earliest; ++i) {
-        if (run.outputs[0][i].ToVector<uint8_t>().at(0) == 0) earliest = i;
-      }
+    std::vector<const xla::Buffer*> args = state;
+    for (const xla::Buffer& slice : slices) args.push_back(&slice);
+    const xla::Execution run = diagnosis_->Execute(args);
+    for (size_t i = 0; i < earliest; ++i) {
+      if (run.outputs[0][i].ToVector<uint8_t>().at(0) == 0) earliest = i;
     }
   }
   Finding finding;
-  if (earliest == diagnosis_program_.names.size()) return finding;
+  if (earliest == num_names) return finding;
   finding.what = diagnosis_program_.names[earliest];
   finding.in_data = diagnosis_program_.in_data[earliest];
-  finding.in_gradient = finding.what.find("the gradient of ") != std::string::npos;
+  finding.in_gradient = finding.what.find("the gradient ") != std::string::npos;
   return finding;
 }
 

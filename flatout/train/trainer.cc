@@ -609,12 +609,13 @@ void Trainer::DoesNotFit(const step::StepSpec& spec, const plan::MemoryPlan& pla
   failure.device = runtime_->Describe();
   failure.limit = room;
   failure.rows_that_fit = RowsThatFit(spec, room, 1);
-  throw UserError(
-      Code::kResourceExhausted,
-      fmt::format(
-          "{} does not fit the memory that a device has for it; nothing has been run.\n{}\n{}", why,
-          plan::FormatOutOfMemory(plan, failure),
-          plan::WhatWouldFit(spec, room, LaunchesOnDevice())));
+  std::string message =
+      fmt::format("{} does not fit the memory that a device has for it; nothing has been run.\n{}",
+                  why, plan::FormatOutOfMemory(plan, failure));
+  if (*failure.rows_that_fit == 0) {
+    message += '\n' + plan::WhatWouldFit(spec, room, LaunchesOnDevice());
+  }
+  throw UserError(Code::kResourceExhausted, message);
 }
 
 UserError Trainer::OutOfMemory(const Error& error) const {

@@ -24,6 +24,7 @@
 #include "flatout/data/arrays.h"
 #include "flatout/data/dataset.h"
 #include "flatout/nn/layers.h"
+#include "flatout/train/testing.h"
 
 namespace flatout::train {
 namespace {
@@ -36,140 +37,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::UnorderedElementsAre;
-
-constexpr int64_t kFeatures = 4, kClasses = 3;
-
-// A folder for the whole program: compiled programs, run folders.
-class Scratch : public ::testing::Environment {
- public:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "flatout-train-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    path = name;
-    ASSERT_EQ(setenv("FLATOUT_CACHE", (path + "/cache").c_str(), 1), 0);
-  }
-  void TearDown() override { std::filesystem::remove_all(path); }
-  static inline std::string path;
-};
-[[maybe_unused]] const auto* const scratch =
-    ::testing::AddGlobalTestEnvironment(new Scratch);  // NOLINT: gtest owns it
-
-// A name in the scratch folder that nobody has.
-std::string Fresh(const std::string& name) {
-  static int count = 0;
-  return Scratch::path + "/" + name + std::to_string(count++);
-}
-
-// ---- data and models ----------------------------------------------------------------------------
-
-struct Rows {
-  std::vector<float> x;    // [n, kFeatures]
-  std::vector<int32_t> y;  // [n]
-};
-
-// Points that lie near one of three corners; learnable, and every row different.
-Rows MakeRows(int64_t n, uint64_t seed = 1) {
-  Rows rows;
-  uint64_t state = seed;
-  const auto next = [&] {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<float>(state >> 40) / static_cast<float>(1 << 24);
-  };
-  for (int64_t i = 0; i < n; ++i) {
-    const auto label = static_cast<int32_t>(next() * kClasses);
-    rows.y.push_back(label);
-    for (int64_t f = 0; f < kFeatures; ++f) {
-      rows.x.push_back(next() - 0.5f + (f == label ? 1.0f : 0.0f));
-    }
-  }
-  return rows;
-}
-
-data::SourcePtr Source(const Rows& rows) {
-  return std::make_shared<data::ArraysSource>(
-      "rows",
-      std::vector<data::Array>{data::MakeArray("x", Shape(DType::kF32, {kFeatures}), rows.x),
-                               data::MakeArray("y", Shape::Scalar(DType::kI32), rows.y)});
-}
-
-data::SourcePtr Source(int64_t n, uint64_t seed = 1) { return Source(MakeRows(n, seed)); }
-
-nn::Model Chain(std::vector<nn::LayerPtr> layers) {
-  return nn::Model::Sequential(nn::Input({kFeatures}, DType::kF32, "x"), std::move(layers));
-}
-// Softmax regression: small enough to be computed by hand.
-nn::Model Linear(double l2 = 0) {
-  return Chain({nn::Dense({.units = kClasses, .kernel_regularizer = {.l2 = l2}})});
-}
-nn::Model Mlp() {
-  return Chain({nn::Dense({.units = 8, .activation = "relu"}), nn::Dropout({.rate = 0.25}),
-                nn::Dense({.units = kClasses})});
-}
-
-RunConfig Options(const std::string& train, const std::string& rest = "") {
-  return ReadRunConfig(
-      Config::ParseToml(
-          "[model]\nbuiltin = \"mlp\"\n" + rest + "\n[train]\n" + train +
-              (rest.find("[data]") == std::string::npos ? "\n[data]\nsource = \"arrays\"\n" : "\n"),
-          "run.toml"),
-      "run");
-}
-const std::string kSgd = "[optimizer]\nclass = \"SGD\"\nlearning_rate = 0.5\n";
-
-// Clients are dear: one for each number of devices.
-std::shared_ptr<Runtime> Devices(int64_t count) {
-  static std::map<int64_t, std::shared_ptr<Runtime>> runtimes;
-  std::shared_ptr<Runtime>& runtime = runtimes[count];
-  if (runtime == nullptr) {
-    TrainOptions options;
-    options.devices = Config(count);
-    runtime = std::make_shared<Runtime>(options);
-  }
-  return runtime;
-}
-
-struct Trained {
-  FitResult result;
-  checkpoint::TensorFile weights;
-};
-
-Trained Train(const RunConfig& config, nn::Model model, Sources sources, int64_t devices = 1) {
-  Trainer trainer(config, std::move(model), std::move(sources), Devices(devices));
-  Trained trained;
-  trained.result = trainer.Fit();
-  trained.weights = trainer.Weights();
-  return trained;
-}
-
-bool SameBytes(const checkpoint::TensorFile& a, const checkpoint::TensorFile& b) {
-  if (a.tensors.size() != b.tensors.size()) return false;
-  for (size_t i = 0; i < a.tensors.size(); ++i) {
-    if (a.tensors[i].name != b.tensors[i].name || a.tensors[i].bytes != b.tensors[i].bytes) {
-      return false;
-    }
-  }
-  return true;
-}
-
-std::vector<float> Values(const checkpoint::HostTensor& tensor) {
-  std::vector<float> values(tensor.bytes.size() / sizeof(float));
-  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
-  return values;
-}
-
-void ExpectNear(const std::vector<float>& a, const std::vector<float>& b, double tolerance) {
-  ASSERT_EQ(a.size(), b.size());
-  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], tolerance) << "at " << i;
-}
-
-void ExpectNear(const checkpoint::TensorFile& a, const checkpoint::TensorFile& b,
-                double tolerance) {
-  ASSERT_EQ(a.tensors.size(), b.tensors.size());
-  for (size_t i = 0; i < a.tensors.size(); ++i) {
-    SCOPED_TRACE(a.tensors[i].name);
-    ExpectNear(Values(a.tensors[i]), Values(b.tensors[i]), tolerance);
-  }
-}
+using namespace testing;  // NOLINT: flatout/train/testing.h
 
 // ---- the same by hand ---------------------------------------------------------------------------
 
@@ -557,28 +425,6 @@ TEST(TrainerTest, WeightsThatDoNotFitAreListed) {
 // ---- a loss that is not finite ------------------------------------------------------------------
 
 // The error of training, and what it leaves in the folder.
-struct Failed {
-  std::string message;
-  int exit_code = 0;
-  checkpoint::TensorFile weights;
-  nlohmann::json summary;
-};
-Failed Fail(const RunConfig& config, nn::Model model, Sources sources, int64_t devices = 1) {
-  Failed failed;
-  RunFolder folder(Fresh("failed"), false);
-  Trainer trainer(config, std::move(model), std::move(sources), Devices(devices));
-  try {
-    trainer.Fit(&folder);
-    ADD_FAILURE() << "no error was thrown";
-  } catch (const UserError& error) {
-    failed.message = error.what();
-    failed.exit_code = error.exit_code();
-  }
-  failed.weights = checkpoint::LoadSafetensors(folder.File("weights.safetensors"));
-  failed.summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
-  return failed;
-}
-
 TEST(TrainerTest, AnOverflowNamesLayerAndStepAndKeepsTheWeights) {
   for (int64_t devices : {1, 2}) {
     for (const char* k : {"1", "5"}) {
@@ -1255,19 +1101,6 @@ TEST(TrainerTest, AnErrorOfTheReaderEndsTheRunWithItsCode) {
 }
 
 // ---- what does not fit --------------------------------------------------------------------------
-
-std::string MessageOf(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const UserError& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << "another kind of error: " << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return "";
-}
 
 TEST(TrainerTest, WhatDoesNotFitIsSaidBeforeTraining) {
   const auto make = [](const std::string& train, nn::Model model, int64_t devices = 1) {
