@@ -210,7 +210,7 @@ DiagnosisProgram BuildDiagnosisProgram(const StepSpec& spec) {
     const std::vector<Value> all_sound(found.names.size(),
                                        ir::Full(graph, Shape::Scalar(DType::kPred), 1));
     const std::vector<Value> sound = OverMicroBatches(
-        spec, graph, step_input, constants, all_sound,
+        spec, graph, step_input, constants, all_sound, /*with_global_rows=*/false,
         [&](ir::Graph& loop, const Piece& piece, std::span<const Value> own_constants,
             std::span<const Value> now) {
           Value so_far = now[0];

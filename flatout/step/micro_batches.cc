@@ -71,16 +71,17 @@ Piece WholeBatch(const StepSpec& spec, ir::Graph& graph, const StepInput& input)
 
 std::vector<Value> OverMicroBatches(const StepSpec& spec, ir::Graph& graph, const StepInput& input,
                                     std::span<const Value> constants, std::span<const Value> carry,
-                                    const PieceBody& body) {
+                                    bool with_global_rows, const PieceBody& body) {
   const MicroBatches pieces = Divide(spec);
   const int64_t batch = BatchRows(spec);
   std::vector<Value> all_constants(constants.begin(), constants.end());
   all_constants.insert(all_constants.end(), input.fields.begin(), input.fields.end());
   all_constants.push_back(input.weight);
   all_constants.push_back(input.index);
-  const Value number = ir::Iota(graph, Shape(DType::kI32, {pieces.count}), 0);
-  const Value global_rows = GlobalRows(spec, pieces, ir::DynamicIndex(input.weight, input.index));
-  const std::vector<Value> xs = {number, global_rows};
+  std::vector<Value> xs = {ir::Iota(graph, Shape(DType::kI32, {pieces.count}), 0)};
+  if (with_global_rows) {
+    xs.push_back(GlobalRows(spec, pieces, ir::DynamicIndex(input.weight, input.index)));
+  }
 
   const auto run = [&](ir::Graph& loop, std::span<const Value> arguments) {
     const auto own_constants = arguments.first(constants.size());
@@ -88,7 +89,7 @@ std::vector<Value> OverMicroBatches(const StepSpec& spec, ir::Graph& graph, cons
     const Value weight = arguments[constants.size() + fields.size()];
     const Value index = arguments[constants.size() + fields.size() + 1];
     const auto own_carry = arguments.subspan(all_constants.size(), carry.size());
-    const Value piece_number = arguments[arguments.size() - 2];
+    const Value piece_number = arguments[all_constants.size() + carry.size()];
 
     const Value due = piece_number * static_cast<double>(pieces.rows);
     const bool divides = batch % pieces.rows == 0;
@@ -108,7 +109,7 @@ std::vector<Value> OverMicroBatches(const StepSpec& spec, ir::Graph& graph, cons
     }
     piece.first_row = ir::Convert(begin, DType::kU32);
     if (const Value first = FirstRow(loop, spec)) piece.first_row = piece.first_row + first;
-    piece.global_rows = arguments.back();
+    if (with_global_rows) piece.global_rows = arguments.back();
     return body(loop, piece, own_constants, own_carry);
   };
   return ir::Scan(graph, pieces.count, all_constants, carry, xs, run);

@@ -36,22 +36,24 @@ struct Piece {
   ir::Value weight;               // f32[rows]
   // Number of its first row in the global batch: u32 scalar, none: 0.
   ir::Value first_row;
-  // Real rows in it, of all replicas (sum of their weights): f32 scalar.
+  // Real rows in it, of all replicas (sum of their weights): f32 scalar; none unless asked for.
   ir::Value global_rows;
 };
 
-// All rows of the step as one piece; global_rows is left out.
+// All rows of the step as one piece.
 Piece WholeBatch(const StepSpec& spec, ir::Graph& graph, const StepInput& input);
 
 // Runs `body` over all micro-batches in order. body gets the loop's graph, the piece, `constants`
 // (as values of that graph) and the carry; it returns the new carry, and then values that are
-// stacked over the pieces. Returns the last carry and the stacks.
+// stacked over the pieces. Returns the last carry and the stacks. `with_global_rows`: pieces know
+// them, which takes a small all-reduce before the loop.
 using PieceBody = std::function<std::vector<ir::Value>(ir::Graph& graph, const Piece& piece,
                                                        std::span<const ir::Value> constants,
                                                        std::span<const ir::Value> carry)>;
 std::vector<ir::Value> OverMicroBatches(const StepSpec& spec, ir::Graph& graph,
                                         const StepInput& input,
                                         std::span<const ir::Value> constants,
-                                        std::span<const ir::Value> carry, const PieceBody& body);
+                                        std::span<const ir::Value> carry, bool with_global_rows,
+                                        const PieceBody& body);
 
 }  // namespace flatout::step

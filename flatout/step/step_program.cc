@@ -128,7 +128,7 @@ Scores RunEvaluation(const StepSpec& spec, ir::Graph& graph, std::span<const Val
       zeros.push_back(ir::Full(graph, shape, 0));
     }
     zeros.push_back(ir::Full(graph, scalar, 0));
-    sums = OverMicroBatches(spec, graph, input, variables, zeros,
+    sums = OverMicroBatches(spec, graph, input, variables, zeros, /*with_global_rows=*/false,
                             [&](ir::Graph& loop, const Piece& piece, std::span<const Value> weights,
                                 std::span<const Value> now) {
                               std::vector<Value> next = run(loop, piece, weights);

@@ -157,7 +157,7 @@ Pass RunMicroBatches(const StepSpec& spec, ir::Graph& graph, const StepInput& st
   for (const auto& [i, value] : probe.assigned) carry.push_back(input.variables[i]);
 
   const std::vector<Value> results = OverMicroBatches(
-      spec, graph, step_input, constants, carry,
+      spec, graph, step_input, constants, carry, /*with_global_rows=*/!probe.assigned.empty(),
       [&](ir::Graph& loop, const Piece& piece, std::span<const Value> own_constants,
           std::span<const Value> now) {
         PassInput own = pass_input(own_constants);
