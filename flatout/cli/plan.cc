@@ -215,10 +215,10 @@ std::unique_ptr<StepObjects> MakeStep(const Subject& subject) {
   return objects;
 }
 
-optim::LossScale LossScaleFor(const train::TrainOptions& options, const nn::Policy& policy) {
+optim::LossScale LossScaleFor(const train::TrainOptions& options, const nn::Model& model) {
   const Config& value = options.loss_scale;
   if (value.is_string() && value.AsString() == "auto") {
-    return optim::LossScale::Auto(policy.compute == ir::DType::kF16);
+    return optim::LossScale::Auto(model.computes_in(ir::DType::kF16));
   }
   optim::LossScale scale;
   ReadConfig(value, scale);
@@ -549,8 +549,12 @@ int Plan(const Options& options) {
     ask.gpus = gpus;
     ask.batches_in_flight = kBatchesInFlight;
     ask.spec = objects->spec;
+    // Weights of 16 bits are a matter of the policy, too; jobs run side by side.
+    nn::Model model = *objects->spec.model;
+    model.SetPolicy(job.policy);
+    ask.spec.model = &model;
     ask.spec.policy = job.policy;
-    ask.spec.loss_scale = LossScaleFor(train, job.policy);
+    ask.spec.loss_scale = LossScaleFor(train, model);
     ask.auto_recompute = recompute.kind == nn::Recompute::Kind::kAuto;
     ask.steps_per_launch = [&](int64_t rows) {
       return StepsPerLaunch(subject, *objects, gpus, rows);
