@@ -298,12 +298,6 @@ AotProgram Topology::Compile(std::string_view stablehlo, const AotOptions& optio
   const std::string doing = fmt::format("compiling the program for {}", state.card->title);
   if (PJRT_Error* error = api->PJRT_Compile(args.get()); error != nullptr) {
     const PluginError said = TakeError(api, error);
-    if (!state.card->compiler_issue.empty()) {
-      throw UserError(Code::kUnimplemented,
-                      fmt::format("this plugin's compiler can do nothing for the card {}: {} (it "
-                                  "says: {})",
-                                  state.card->name, state.card->compiler_issue, said.message));
-    }
     std::rethrow_exception(Translate(said, doing, stablehlo));
   }
   const Compiled compiled{api, args->executable};
