@@ -96,7 +96,7 @@ std::vector<Value> VectorJacobianProduct(std::span<const Value> outputs,
       for (const Value& value : changed) ready.push_back(gradients.at(value));
       changed.clear();
     }
-    const std::vector<Value> dx = node.op().gradient(recomputer.For(node, ready), dy);
+    const std::vector<Value> dx = recomputer.Gradient(node, dy, ready);
     if (dx.size() != node.inputs().size()) {
       throw Internal("the gradient rule of {} gave {} values for {} inputs", node.name(), dx.size(),
                      node.inputs().size());

@@ -141,12 +141,37 @@ bool Recomputer::Starts(const Node& node) const {
   return block >= 0 && !copied_[block];
 }
 
-Node& Recomputer::For(Node& node, std::span<const Value> ready) {
+std::vector<Value> Recomputer::Gradient(Node& node, std::span<const Value> dy,
+                                        std::span<const Value> ready) {
   const int block = BlockOf(node);
-  if (block < 0) return node;
-  if (!copied_[block]) Copy(block, ready);
-  const auto copy = copies_.find(&node);
-  return copy == copies_.end() ? node : *copy->second;
+  if (block >= 0 && !copied_[block]) Copy(block, ready);
+  const auto found = copies_.find(&node);
+  if (found == copies_.end()) return node.op().gradient(node, dy);
+  Node& copy = *found->second;
+
+  // Most rules read only inputs. Those that the block takes in are there anyway, and reading them
+  // as they are spares their copies behind the select.
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const auto inside = copies_.find(node.input(i).node());
+    const bool copied = inside != copies_.end() && BlockOf(*inside->first) == block;
+    inputs.push_back(copied ? copy.input(i) : node.input(i));
+  }
+  if (std::equal(inputs.begin(), inputs.end(), copy.inputs().begin())) {
+    return copy.op().gradient(copy, dy);
+  }
+  Node& view = Again(graph_, node, std::move(inputs));
+  std::vector<Value> gradients = view.op().gradient(view, dy);
+  // The result of that node would be the forward pass's, and keep it.
+  for (size_t i = view.id() + 1; i < graph_.nodes().size(); ++i) {
+    for (const Value& input : graph_.nodes()[i]->inputs()) {
+      if (input.node() == &view) return copy.op().gradient(copy, dy);
+    }
+  }
+  for (const Value& gradient : gradients) {
+    if (gradient && gradient.node() == &view) return copy.op().gradient(copy, dy);
+  }
+  return gradients;
 }
 
 void Recomputer::Copy(int block, std::span<const Value> ready) {

@@ -32,10 +32,10 @@ class Recomputer {
   // are there all the time anyway: they are read as they are.
   Recomputer(Graph& graph, std::span<const int> block_of_node, std::span<const Value> weights);
 
-  // The node that stands for `node` in its gradient rule: itself, or its copy in the recomputed
-  // block. The first call for a block makes all copies of it, to be computed after `ready`.
-  Node& For(Node& node, std::span<const Value> ready);
-  // For(node, ready) would make copies, and so read `ready`.
+  // What the gradient rule of `node` gives, from values that are there or recomputed. The first
+  // call for a block makes all its copies, to be computed after `ready`.
+  std::vector<Value> Gradient(Node& node, std::span<const Value> dy, std::span<const Value> ready);
+  // Gradient(node, ...) would be the first call for a block, and so read `ready`.
   bool Starts(const Node& node) const;
 
  private:
