@@ -297,7 +297,10 @@ class Trainer::Fitting {
         rows -= RowsOfStep(launch, i);
         const bool least = t_.loss_scale_.kind == optim::LossScale::Kind::kStatic ||
                            scales[i] <= optim::kLeastLossScale;
-        if (least && skips_in_row_ >= kMostSkipsInRow) EndlessSkips(launch, i, scales[i]);
+        if (least && skips_in_row_ >= kMostSkipsInRow) {
+          result_.skipped_steps += skips;
+          EndlessSkips(launch, i, scales[i]);
+        }
         continue;
       }
       skips_in_row_ = 0;
@@ -352,7 +355,6 @@ class Trainer::Fitting {
     in_flight_.clear();
     Trainer::Finding first = t_.Diagnose(launch, index);
     if (first.what.empty()) first.what = "the sum over all devices is not finite";
-    result_.skipped_steps += skips_in_row_;
     Diverged(fmt::format("{} steps in a row were skipped, the last at loss scale {:.7g}, because "
                          "the gradients are not finite",
                          skips_in_row_, scale),

@@ -22,7 +22,7 @@ using namespace testing;  // NOLINT: flatout/train/testing.h
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
-// A little under 1 MiB of weights, and 4 KiB of activations a row.
+// Half a MiB of weights, and at least 3 KiB of activations a row.
 nn::Model Wide(int64_t layers = 3) {
   std::vector<nn::LayerPtr> chain;
   for (int64_t i = 0; i < layers; ++i) {
@@ -240,7 +240,7 @@ TEST(MemoryTest, ARealFailureShowsThePlanAndKeepsWhatWasSaved) {
   FailsAtStep fails(4);  // the second epoch
   const std::string message = OutOfMemoryMessage([&] { trainer.Fit(&folder, &fails); });
   EXPECT_THAT(message, AllOf(HasSubstr("77777 bytes"), HasSubstr("dense_1"),
-                             HasSubstr("micro_batch"), HasSubstr("parameters")));
+                             HasSubstr("train.micro_batch = 8"), HasSubstr("parameters")));
   EXPECT_EQ(checkpoint::LoadSafetensors(folder.File("weights.safetensors")).metadata.at("step"),
             "2")
       << "the weights saved last, of the first epoch";

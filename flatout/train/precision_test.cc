@@ -72,7 +72,7 @@ TEST(PrecisionTest, StepsThatOverflowAreSkippedShownAndNotCounted) {
       // 2^40 is far beyond float16: it takes many halvings until gradients are finite.
       const RunConfig config =
           Options(kHalf +
-                      "epochs = 3\nglobal_batch = 4\nmax_steps = 20\nloss_scale = {initial = "
+                      "epochs = 9\nglobal_batch = 4\nmax_steps = 20\nloss_scale = {initial = "
                       "1099511627776}\nsteps_per_launch = " +
                       k,
                   kSgd + "[watch]\nlog_seconds = 0.0001\n");

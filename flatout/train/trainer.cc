@@ -631,11 +631,11 @@ UserError Trainer::OutOfMemory(const Error& error) const {
   // What the device could give just now: less than at the beginning where another process grew.
   failure.limit = Room();
   if (failure.limit) {
-    // The estimate goes by what the compiled program took, as far as there is one.
-    failure.rows_that_fit =
-        RowsThatFit(spec, *failure.limit,
-                    static_cast<double>(plan.total()) /
-                        static_cast<double>(std::max<int64_t>(guess.total(), 1)));
+    // The estimate goes by what the compiled program took, as far as there is one. What has just
+    // failed is no answer, whatever it says.
+    const double scale = static_cast<double>(plan.total()) /
+                         static_cast<double>(std::max<int64_t>(guess.total(), 1));
+    failure.rows_that_fit = std::min(RowsThatFit(spec, *failure.limit, scale), plan.micro_rows / 2);
   }
   UserError result(Code::kResourceExhausted, plan::FormatOutOfMemory(plan, failure));
   for (auto it = error.context().rbegin(); it != error.context().rend(); ++it) {
