@@ -270,6 +270,13 @@ AotProgram Topology::Compile(std::string_view stablehlo, const AotOptions& optio
     throw Invalid("a program for {} GPUs has 1 to {} replicas, found {}", state.gpus, state.gpus,
                   options.num_replicas);
   }
+  // Not tried: the plugin (0.116) has been seen to crash when one of several kernels that are
+  // compiled at the same time is refused.
+  if (!state.card->compiler_issue.empty()) {
+    throw UserError(Code::kUnimplemented,
+                    fmt::format("nothing can be compiled for the card {} ({}): {}",
+                                state.card->name, state.card->title, state.card->compiler_issue));
+  }
   std::string folder =
       options.cache_folder.empty() ? CompileCache::DefaultFolder() : options.cache_folder;
   std::string path;
