@@ -63,6 +63,10 @@ Runtime::Runtime(const TrainOptions& options) {
     // name may be for CPU too; one that is not has the devices it has.
     const int64_t count = all ? std::max<int64_t>(1, static_cast<int64_t>(ReadCgroup().cpu.usable))
                               : std::max(wanted, ordinal.value_or(0) + 1);
+    if (ordinal.value_or(0) >= kMostCpuDevices) {
+      throw Invalid("device \"{}\": at most {} logical CPU devices make sense, numbered from 0",
+                    options.device, kMostCpuDevices);
+    }
     if (count > kMostCpuDevices) {
       throw options.devices.Complain(fmt::format(
           "at most {} logical CPU devices make sense, found {}", kMostCpuDevices, count));
@@ -198,7 +202,8 @@ void Runtime::CreateCudaClient(xla::ClientOptions& options) {
   }
   client_.reset();
   options.memory.limit_bytes.reset();
-  options.memory.fraction = part / excess;
+  constexpr double kBelow = 1 - 1e-6;  // what rounding may add
+  options.memory.fraction = part / excess * kBelow;
   client_ = xla::Client::Create(plugin_, options);
 }
 

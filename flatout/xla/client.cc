@@ -237,7 +237,11 @@ void ReadConfig(const Config& value, MemoryOptions& field) {
     field = MemoryOptions::Parse(value.is_string() ? value.AsString()
                                                    : fmt::format("{}", value.AsDouble()));
   } catch (const UserError& error) {
-    throw value.Complain(error.message());
+    // The key's name stands there already.
+    std::string_view message = error.message();
+    constexpr std::string_view kKey = "memory ";
+    if (message.starts_with(kKey)) message.remove_prefix(kKey.size());
+    throw value.Complain(message);
   }
 }
 

@@ -18,6 +18,7 @@ namespace flatout::xla {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -218,6 +219,23 @@ TEST_F(CudaDriverTest, ReserveIsNeverMostOfACard) {
   EXPECT_EQ(GpuReserveBytes(80 * kGiB, 8), 80 * kGiB / 25 + kGiB);
   EXPECT_EQ(GpuReserveBytes(15 * kGiB, 1), kGiB);
   EXPECT_EQ(GpuReserveBytes(kGiB, 2), kGiB / 2);
+}
+
+TEST_F(CudaDriverTest, TheRealPluginKnowsTheOptions) {
+  // It checks their names and types before it looks for a GPU, which it needs not find here.
+  const auto plugin = Plugin::Load("cuda");
+  ASSERT_TRUE(plugin->attributes().contains("cuda_version"));
+  for (const MemoryOptions& memory :
+       {MemoryOptions{}, MemoryOptions{.grow = true}, MemoryOptions{.grow = true, .fraction = 0.1},
+        MemoryOptions{.limit_bytes = kGiB}}) {
+    std::string error;
+    try {
+      Client::Create(plugin, {.memory = memory, .visible_devices = {0}});
+    } catch (const UserError& failed) {
+      error = failed.what();
+    }
+    EXPECT_THAT(error, AnyOf(IsEmpty(), HasSubstr("XLA finds no GPU")));
+  }
 }
 
 TEST_F(CudaDriverTest, ProgramsRunOnTheFakeCards) {
