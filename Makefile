@@ -7,7 +7,7 @@ FLATOUT := build/release/bin/flatout
 # deps/install and CMake agree on where the wheels are unpacked.
 CMAKE := cmake $(if $(FLATOUT_DEPS),-DFLATOUT_DEPS=$(FLATOUT_DEPS)) --log-level=WARNING
 
-.PHONY: help deps deps-dev deps-test build demo test bench bench-data fuzz check-asan check-tsan format format-check tidy clean
+.PHONY: help deps deps-dev deps-test build demo test bench bench-data fuzz check-gpu-compile check-asan check-tsan format format-check tidy clean
 
 help:  ## list these commands
 	@echo "Flatout: make COMMAND"
@@ -38,6 +38,11 @@ demo: deps  ## train a small CNN on Fashion-MNIST and print the verdict
 
 test: deps-test build  ## build and run all tests
 	@ctest --preset release -j 2 --no-tests=error
+
+check-gpu-compile: deps-test  ## compile every model's step for H100 and A100, under every policy
+	@$(CMAKE) --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target gpu_compile_test
+	@FLATOUT_GPU_COMPILE=all ctest --preset release --parallel 2 --tests-regex gpu_compile_test --no-tests=error
 
 bench: build  ## time our workloads, beside the rivals where their environments are present
 	bench/run

@@ -19,6 +19,7 @@
 #include "flatout/base/file.h"
 #include "flatout/base/text.h"
 #include "flatout/cli/command.h"
+#include "flatout/xla/cuda_driver.h"
 #include "flatout/xla/pjrt.h"
 
 extern char** environ;
@@ -281,11 +282,14 @@ void Swap(const fs::path& from, const fs::path& to) {
 bool HasDriver() { return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0; }
 
 void PrintState(const fs::path& folder, const xla::Plugin& plugin, bool running) {
-  const auto cuda = plugin.attributes().find("cuda_version");
+  std::string cuda;
+  if (const auto found = plugin.attributes().find("cuda_version");
+      found != plugin.attributes().end()) {
+    cuda = ", CUDA " + xla::CudaVersionToString(std::atoi(found->second.c_str()));
+  }
   std::printf("plugin cuda: PJRT %s%s, loads in %.2f s\n  %s\n",
-              plugin.version().ToString().c_str(),
-              cuda == plugin.attributes().end() ? "" : (", CUDA " + cuda->second).c_str(),
-              plugin.load_seconds(), (folder / kLibrary).c_str());
+              plugin.version().ToString().c_str(), cuda.c_str(), plugin.load_seconds(),
+              (folder / kLibrary).c_str());
   std::printf("  for planning (flatout plan) on any machine: ready\n");
   if (running) {
     std::printf("  for running on a GPU: NVIDIA's libraries are beside it; %s\n",
