@@ -262,17 +262,20 @@ class Walk {
   // The block of an input that `value` can be written into, or -1.
   int SharedBlock(const Node& node, Value value, OpClass c, const std::set<int>& inputs,
                   int64_t bytes) {
-    const auto place = place_.find({value.node(), value.index()});
+    // The block of the parameter it replaces; a parameter that nobody reads has none.
+    int place = -1;
+    if (const auto replaced = place_.find({value.node(), value.index()});
+        replaced != place_.end()) {
+      const auto own = block_of_.find({replaced->second.node(), replaced->second.index()});
+      if (own != block_of_.end()) place = own->second;
+    }
     const auto ends_here = [&](int block) {
       return blocks_[block].owned && LastReadOfBlock(block) <= node.id();
     };
     switch (c) {
       case OpClass::kCheap:
       case OpClass::kExpensive:
-        if (place != place_.end()) {
-          const int block = block_of_.at({place->second.node(), place->second.index()});
-          if (inputs.contains(block)) return block;
-        }
+        if (place >= 0 && inputs.contains(place)) return place;
         for (const int block : inputs) {
           if (ends_here(block) && blocks_[block].bytes == bytes) return block;
         }
@@ -280,10 +283,7 @@ class Walk {
       case OpClass::kUpdate: {
         const std::vector<int> operand = Reads(node.input(0));
         if (operand.size() != 1) return -1;
-        if (place != place_.end() &&
-            block_of_.at({place->second.node(), place->second.index()}) == operand[0]) {
-          return operand[0];
-        }
+        if (place >= 0 && place == operand[0]) return place;
         if (ends_here(operand[0]) && blocks_[operand[0]].bytes == bytes) return operand[0];
         return -1;
       }
