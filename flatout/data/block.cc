@@ -1,7 +1,10 @@
 #include "flatout/data/block.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,14 +20,32 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kMostMessages = 100;
 constexpr int64_t kMostWarnings = 5;
 
+// From here on memory comes from the system, and goes back to it at once: among pieces that live
+// for different times, and on several threads, malloc's heaps would come to hold much more than is
+// used. Sanitizers see only what malloc gives.
+#ifdef __SANITIZE_ADDRESS__
+constexpr int64_t kMapped = std::numeric_limits<int64_t>::max();
+#else
+constexpr int64_t kMapped = int64_t{1} << 20;
+#endif
+
 std::shared_ptr<std::byte[]> AllocateAligned(int64_t bytes) {
-  void* memory = ::operator new[](static_cast<size_t>(std::max<int64_t>(bytes, 1)),
-                                  std::align_val_t{kAlignment}, std::nothrow);
+  const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  void* memory = nullptr;
+  if (bytes >= kMapped) {
+    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) memory = nullptr;
+  } else {
+    memory = ::operator new[](size, std::align_val_t{kAlignment}, std::nothrow);
+  }
   if (memory == nullptr) {
     throw UserError(Code::kResourceExhausted,
                     fmt::format("no memory for {} bytes of records: lower the batch, "
                                 "data.prefetch_memory or data.workers",
                                 bytes));
+  }
+  if (bytes >= kMapped) {
+    return {static_cast<std::byte*>(memory), [size](std::byte* p) { munmap(p, size); }};
   }
   return {static_cast<std::byte*>(memory),
           [](std::byte* p) { ::operator delete[](p, std::align_val_t{kAlignment}); }};
@@ -88,46 +109,68 @@ class Block::Arena {
   std::byte* Allocate(int64_t bytes) {
     const int64_t rounded =
         (bytes + static_cast<int64_t>(kAlignment) - 1) & ~(static_cast<int64_t>(kAlignment) - 1);
-    while (at_ < chunks_.size() && chunks_[at_].size - used_ < rounded) {
-      ++at_;
-      used_ = 0;
-    }
-    if (at_ == chunks_.size()) {
-      const int64_t last = chunks_.empty() ? kSmallest / 2 : chunks_.back().size;
-      const int64_t size = std::max(rounded, std::min(last * 2, kLargest));
-      chunks_.push_back({AllocateAligned(size), size});
-      used_ = 0;
-    }
-    std::byte* result = chunks_[at_].memory.get() + used_;
+    if (taken_ == 0 || chunks_[taken_ - 1].size - used_ < rounded) return FromAnother(rounded);
+    std::byte* result = chunks_[taken_ - 1].memory.get() + used_;
     used_ += rounded;
     return result;
   }
   int64_t allocated() const {
     int64_t bytes = used_;
-    for (size_t i = 0; i < at_; ++i) bytes += chunks_[i].size;
+    for (size_t i = 0; i + 1 < taken_; ++i) bytes += chunks_[i].size;
     return bytes;
   }
-  // A chunk that only one use in a while needs is not kept for ever: those that the last use did
-  // not reach go.
+  // What only one use in a while needs is not kept for ever: chunks that the last use did not take
+  // go, and of the others as many as are more than most uses need.
   void Clear() {
-    if (at_ + 1 < chunks_.size()) chunks_.resize(at_ + 1);
-    // Nor is one for a record much larger than most.
-    std::erase_if(chunks_, [](const Chunk& chunk) { return chunk.size > kKept; });
-    at_ = 0;
+    chunks_.resize(taken_);
+    int64_t kept = 0;
+    std::erase_if(chunks_, [&](const Chunk& chunk) {
+      if (kept + chunk.size > kKept) return true;
+      kept += chunk.size;
+      return false;
+    });
+    taken_ = 0;
     used_ = 0;
   }
 
  private:
   static constexpr int64_t kSmallest = int64_t{1} << 14;
   static constexpr int64_t kLargest = int64_t{1} << 22;  // unless one piece needs more
-  static constexpr int64_t kKept = int64_t{1} << 24;
+  static constexpr int64_t kKept = int64_t{1} << 24;     // bytes from one use to the next
   struct Chunk {
     std::shared_ptr<std::byte[]> memory;
     int64_t size;
   };
-  std::vector<Chunk> chunks_;
-  size_t at_ = 0;
-  int64_t used_ = 0;
+
+  // From a chunk of the last use that is large enough and not much too large, else a new one.
+  std::byte* FromAnother(int64_t rounded) {
+    const bool alone = rounded > kLargest / 4;
+    size_t best = chunks_.size();
+    for (size_t i = taken_; i < chunks_.size(); ++i) {
+      const int64_t size = chunks_[i].size;
+      if (size < rounded || (alone && size / 2 > rounded)) continue;
+      if (best == chunks_.size() || size < chunks_[best].size) best = i;
+    }
+    if (best == chunks_.size()) {
+      int64_t largest = kSmallest / 2;
+      for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.size);
+      const int64_t size = alone ? rounded : std::max(rounded, std::min(largest * 2, kLargest));
+      chunks_.push_back({AllocateAligned(size), size});
+    }
+    std::swap(chunks_[taken_], chunks_[best]);
+    ++taken_;
+    // A large piece has its chunk for itself: what is left of the one before goes on being used.
+    if (alone && taken_ > 1) {
+      std::swap(chunks_[taken_ - 1], chunks_[taken_ - 2]);
+      return chunks_[taken_ - 2].memory.get();
+    }
+    used_ = rounded;
+    return chunks_[taken_ - 1].memory.get();
+  }
+
+  std::vector<Chunk> chunks_;  // the first taken_ are in use
+  size_t taken_ = 0;
+  int64_t used_ = 0;  // bytes of the last of those
 };
 
 // ---- Block ----
