@@ -1,5 +1,6 @@
 // The batch that fits: planned before the first step, split where it must be, and explained where
 // nothing helps.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>

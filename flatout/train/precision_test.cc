@@ -1,5 +1,6 @@
 // Precision policies in training: the loss scale and its skipped steps, 16-bit variables in files,
 // and the first value that is not finite.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>

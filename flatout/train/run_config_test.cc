@@ -84,7 +84,7 @@ TEST(RunConfigTest, DefaultsAreThoseOfTheOptions) {
   EXPECT_EQ(config.train.seed, 0u);
   EXPECT_EQ(config.train.micro_batch.AsString(), "auto");
   EXPECT_EQ(config.train.loss_scale.AsString(), "auto");
-  EXPECT_EQ(config.train.recompute, "auto");
+  EXPECT_EQ(config.train.recompute.AsString(), "auto");
   EXPECT_EQ(config.train.memory.AsString(), "all");
   EXPECT_FALSE(config.train.check_finite);
   EXPECT_FALSE(config.train.max_steps.has_value());
