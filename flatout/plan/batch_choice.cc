@@ -25,13 +25,32 @@ class MemoryModel {
 
   void Learn(int64_t rows, int64_t bytes) {
     // A program that the compiler refused says nothing of how memory grows.
-    if (bytes != kDoesNotFit) points_[rows] = static_cast<double>(bytes);
+    if (bytes != kDoesNotFit) points_[rows] = static_cast<double>(bytes) - Extra(rows);
   }
 
   // Bytes of `rows` rows. Exact points are joined by the estimate's shape: between two of them, and
   // beyond, bytes are linear in what the estimate says; with one, the part of it that grows with
   // the rows is scaled.
-  double Predict(int64_t rows) const {
+  double Predict(int64_t rows) const { return Even(rows) + Extra(rows); }
+
+  // The most rows in [1, most] of which `Predict` says that they take at most `bytes`; 0: none.
+  int64_t Most(double bytes, int64_t most) const {
+    // The whole batch may take less than nearly all of it: it needs no sums over micro-batches.
+    if (Predict(most) <= bytes) return most;
+    int64_t fits = 0, too_many = most;
+    while (too_many - fits > 1) {
+      const int64_t middle = fits + (too_many - fits) / 2;
+      (Predict(middle) <= bytes ? fits : too_many) = middle;
+    }
+    return fits;
+  }
+
+ private:
+  // What a part of the batch needs beyond what grows with the rows.
+  double Extra(int64_t rows) const {
+    return rows < question_.rows ? static_cast<double>(question_.split_extra) : 0;
+  }
+  double Even(int64_t rows) const {
     const double guess = Estimate(rows);
     if (points_.empty()) return guess;
     if (const auto known = points_.find(rows); known != points_.end()) return known->second;
@@ -57,21 +76,10 @@ class MemoryModel {
     return fixed + (guess - fixed) * (nearest->second - fixed) / of_rows;
   }
 
-  // The most rows in [1, most] of which `Predict` says that they take at most `bytes`; 0: none.
-  int64_t Most(double bytes, int64_t most) const {
-    int64_t fits = 0, too_many = most + 1;
-    while (too_many - fits > 1) {
-      const int64_t middle = fits + (too_many - fits) / 2;
-      (Predict(middle) <= bytes ? fits : too_many) = middle;
-    }
-    return fits;
-  }
-
- private:
   double Estimate(int64_t rows) const {
     const auto found = estimates_.find(rows);
     if (found != estimates_.end()) return found->second;
-    return estimates_[rows] = static_cast<double>(question_.estimate(rows));
+    return estimates_[rows] = static_cast<double>(question_.estimate(rows)) - Extra(rows);
   }
 
   const BatchQuestion& question_;
@@ -145,24 +153,40 @@ BatchChoice ChooseMicroBatch(const BatchQuestion& question) {
     if (most <= best) break;  // the next one up is known not to fit, or there is none
     int64_t next;
     if (choice.compiles < question.max_compiles) {
-      // The last compile allowed must fit, so it keeps a larger distance the less is known; with a
-      // program that fits in hand it may dare more.
-      const bool last = choice.compiles + 1 == question.max_compiles;
-      const double margin = choice.compiles == 0 ? 0 : best == 0 ? (last ? 0.02 : 0.01) : 0.005;
       const int64_t expected = std::max(model.Most(limit, most), best);
-      if (best > 0) {
-        // What is left to win is too little for a compile.
-        if (Rounded(question, expected) <= best || best >= expected - expected / 40) break;
+      // A little below what is expected to fit, but for the first guess and the whole batch: memory
+      // is not quite as even as the model. The last compile allowed must fit.
+      const bool exact = choice.compiles == 0 || expected == question.rows;
+      const bool must_fit = best == 0 && choice.compiles + 1 == question.max_compiles;
+      int64_t aim = exact ? expected : expected - expected / 80;
+      if (must_fit) aim = std::max<int64_t>(expected - expected / 40 - (expected > 20), 1);
+      // Not so where the next even split below is far.
+      if (!must_fit && Rounded(question, aim) * 20 < Rounded(question, expected) * 19) {
+        aim = expected;
       }
-      next = Rounded(question, std::max<int64_t>(model.Most(limit * (1 - margin), most), 1));
-      if (next <= best) next = Rounded(question, expected);
-      if (next <= best) break;
+      if (best > 0) {
+        // From one program alone nobody knows how much of its bytes the rows are for. Where much
+        // room is left, a second one tells.
+        const bool unsure = choice.compiles == 1 && question.fixed == 0 &&
+                            static_cast<double>(choice.bytes) < 0.9 * limit;
+        if (unsure && expected < best + best / 40 + 1) {
+          next = Rounded(question, std::min(most, 2 * best));
+        } else {
+          // What is left to win is too little for a compile.
+          if (best >= expected - expected / 40) break;
+          next = Rounded(question, aim);
+        }
+        if (next <= best) break;
+      } else {
+        next = Rounded(question, std::max<int64_t>(aim, 1));
+      }
     } else {
       if (best > 0) break;
       // Memory is not what the estimate and the programs so far make believe. Whatever it is, fewer
       // rows need less, and one row decides.
-      const int64_t expected = model.Most(limit * 0.9, most);
-      next = std::clamp<int64_t>(std::min(expected, lowest_failure / 2), 1, most);
+      const bool first = choice.compiles == question.max_compiles;
+      const int64_t fewer = first ? lowest_failure - lowest_failure / 8 : lowest_failure / 2;
+      next = std::clamp<int64_t>(std::min(model.Most(0.95 * limit, most), fewer), 1, most);
     }
     next = std::min(next, most);
     if (compile(next)) {
@@ -199,6 +223,10 @@ BatchChoice ChooseMicroBatch(
   };
   const MemoryPlan least = PlanMemory(with(1), batches_in_flight);
   question.fixed = least.total() - least.temporaries();
+  // Sums of the gradients over micro-batches, which the whole batch at once does without.
+  for (const nn::Variable& variable : spec.model->variables()) {
+    if (variable.trainable) question.split_extra += 4 * variable.shape.size();
+  }
   return ChooseMicroBatch(question);
 }
 

@@ -24,6 +24,9 @@ struct BatchQuestion {
   // Bytes that are there whatever the rows (state, batches in flight); 0 where unknown. Makes the
   // second guess better.
   int64_t fixed = 0;
+  // Bytes that any part of the batch needs and the whole does not (sums of gradients); in both
+  // functions above.
+  int64_t split_extra = 0;
   // True: the choice splits `rows` evenly. With b rows fitting, ceil(rows / b) micro-batches are
   // needed, and as many equal ones cost less padding and memory. False: as many rows as fit.
   bool even_split = true;
