@@ -1,5 +1,6 @@
 #include "flatout/ir/gradient.h"
 
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -17,6 +18,17 @@ struct ValueHash {
     return std::hash<const void*>()(value.node()) * 31 + static_cast<size_t>(value.index());
   }
 };
+
+bool IsProduct(Value value) { return value.node()->name() == "multiply"; }
+
+// a + b. Of two products in one loop, LLVM contracts either with the sum to a fused multiply-add,
+// whichever it meets first: the bits would depend on what else XLA puts into the loop, and with it
+// on whether values are kept or recomputed. So one of them is made no product: a select that
+// changes nothing (what is not finite becomes NaN, and stays not finite).
+Value Sum(Value a, Value b) {
+  if (!IsProduct(a) || !IsProduct(b)) return Add(a, b);
+  return Add(Select(IsFinite(a), a, ScalarLike(a, std::numeric_limits<double>::quiet_NaN())), b);
+}
 
 }  // namespace
 
@@ -63,7 +75,7 @@ std::vector<Value> VectorJacobianProduct(std::span<const Value> outputs,
                      value.node()->name(), gradient.shape().ToString(), value.shape().ToString());
     }
     Value& sum = gradients[value];
-    sum = sum ? Add(sum, gradient) : gradient;
+    sum = sum ? Sum(sum, gradient) : gradient;
     if (!block_of_node.empty() && wanted.contains(value)) changed.push_back(value);
   };
   for (size_t i = 0; i < outputs.size(); ++i) accumulate(outputs[i], cotangents[i]);
