@@ -28,6 +28,8 @@ double SecondsSince(Clock::time_point begin) {
 // A file is kMagic, the CRC-32C of key and program as 8 hexadecimal digits, '\n', the program.
 constexpr std::string_view kMagic = "flatout compiled program 2\n";
 constexpr std::string_view kSuffix = ".program";
+// What plans keep in the same folder (topology.cc) counts, too.
+constexpr std::string_view kPlanSuffix = ".plan";
 
 std::string Checksum(const std::string& key, std::string_view program) {
   return fmt::format("{:08x}", Crc32c(program, Crc32c(key)));
@@ -245,12 +247,14 @@ void CompileCache::Evict(const std::string& kept) {
     std::error_code gone;  // other processes evict too
     const fs::file_time_type used = it->last_write_time(gone);
     if (gone) continue;
-    if (name.ends_with(kSuffix)) {
+    if (name.ends_with(kSuffix) || name.ends_with(kPlanSuffix)) {
       const auto bytes = static_cast<int64_t>(it->file_size(gone));
       if (gone) continue;
       entries.push_back({it->path(), used, bytes});
       total += bytes;
-    } else if (name.ends_with(".tmp") && name.find(kSuffix) != std::string::npos &&
+    } else if (name.ends_with(".tmp") &&
+               (name.find(kSuffix) != std::string::npos ||
+                name.find(kPlanSuffix) != std::string::npos) &&
                used < fs::file_time_type::clock::now() - std::chrono::hours(1)) {
       fs::remove(it->path(), gone);  // left by a process that was killed while it wrote
     }

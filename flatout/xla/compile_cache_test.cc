@@ -271,6 +271,13 @@ TEST_P(CompileCacheTest, LeastRecentlyUsedGoFirst) {
   EXPECT_EQ(cache.stats().evicted, 1);
   EXPECT_FALSE(fs::exists(stale));
   EXPECT_TRUE(fs::exists(fresh));
+  // What plans left counts, too.
+  const fs::path plan = fs::path(folder_) / "0123.plan";
+  std::ofstream(plan) << std::string(static_cast<size_t>(bytes) * 2, 'x');
+  fs::last_write_time(plan, now - std::chrono::hours(20));
+  MakeCache(bytes * 4).Compile(*client, AddConstant(6), {});
+  EXPECT_FALSE(fs::exists(plan));
+  EXPECT_TRUE(fs::exists(path(3)));
   // A limit too small for any entry still keeps the newest.
   MakeCache(0).Compile(*client, AddConstant(5), {});
   EXPECT_TRUE(fs::exists(path(4)));

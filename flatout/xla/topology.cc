@@ -1,5 +1,6 @@
 #include "flatout/xla/topology.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -119,7 +120,12 @@ std::optional<AotProgram> Load(const std::string& path) {
     if (whole.size() > kHeader && whole.starts_with(kMagic)) {
       const std::string_view rest = whole.substr(kHeader);
       if (whole.substr(kMagic.size(), 8) == Checksum(fs::path(path).filename(), rest)) {
-        if (std::optional<AotProgram> program = FromText(rest)) return program;
+        if (std::optional<AotProgram> program = FromText(rest)) {
+          // Used now: the cache's limit takes the least recently used first. No matter if the
+          // folder is read-only.
+          utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+          return program;
+        }
       }
     }
   } catch (const Error&) {
