@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -287,6 +288,7 @@ struct ScaledStep {
   nn::Variable variable;
   std::vector<Slot> slots;
   ir::Graph graph{"main"};
+  std::unique_ptr<OnCpu> program;
 
   ScaledStep(const std::string& options, DType dtype, bool scaled)
       : optimizer(OptimizerFromConfig(
@@ -315,13 +317,14 @@ struct ScaledStep {
   }
 
   // Gradients `g`; slots hold 0.25, the step is the third.
-  std::vector<Numbers> Run(const Numbers& g) const {
+  std::vector<Numbers> Run(const Numbers& g) {
     std::vector<Numbers> arguments = {{1, -2, 0.5, 3}, g};
     for (const Slot& slot : slots) {
       arguments.emplace_back(static_cast<size_t>(slot.shape.size()), 0.25);
     }
     arguments.push_back({2});
-    return OnCpu(graph).Run(arguments);
+    if (program == nullptr) program = std::make_unique<OnCpu>(graph);
+    return program->Run(arguments);
   }
 };
 
@@ -331,7 +334,7 @@ TEST_P(EveryOptimizerTest, SkippedStepsChangeNoBit) {
   const std::string options =
       "class = \"" + GetParam() + "\"\nuse_ema = true\nweight_decay = 0.1\n";
   for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF16}) {
-    const ScaledStep step(options, dtype, true);
+    ScaledStep step(options, dtype, true);
     for (const double bad : {kInfinity, -kInfinity, kNaN}) {
       const auto results = step.Run({1, bad, 1, 1});
       EXPECT_THAT(results[0], ElementsAre(1, -2, 0.5, 3));
@@ -341,9 +344,9 @@ TEST_P(EveryOptimizerTest, SkippedStepsChangeNoBit) {
   }
 }
 
-TEST_P(EveryOptimizerTest, ClippingSeesTheUnscaledGradients) {
+TEST(ScaledStepTest, ClippingSeesTheUnscaledGradients) {
   for (const char* clip : {"clipnorm = 0.5", "global_clipnorm = 0.5", "clipvalue = 0.3"}) {
-    const std::string options = "class = \"" + GetParam() + "\"\n" + clip + "\n";
+    const std::string options = std::string("class = \"Adam\"\n") + clip + "\n";
     const Numbers gradients = {0.5, -1, 2, 0.25};
     Numbers scaled = gradients;
     for (double& gradient : scaled) gradient *= 1024;
@@ -359,7 +362,7 @@ TEST_P(EveryOptimizerTest, SixteenBitVariablesAreRoundedOnce) {
   const Numbers gradients = {0.5, -1, 2, 0.25};
   const auto wide = ScaledStep(options, DType::kF32, false).Run(gradients);
   for (const DType dtype : {DType::kBF16, DType::kF16}) {
-    const ScaledStep step(options, dtype, false);
+    ScaledStep step(options, dtype, false);
     for (const Slot& slot : step.slots) EXPECT_EQ(slot.shape.dtype, DType::kF32) << slot.name;
     const auto results = step.Run(gradients);
     ASSERT_EQ(results.size(), wide.size());
