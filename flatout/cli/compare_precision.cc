@@ -20,6 +20,8 @@ constexpr const char* kPolicies[] = {"float32", "mixed_bfloat16", "mixed_float16
 constexpr int64_t kMostLaunches = 20;
 // Differences below this are none: clocks, other processes, the layout of memory.
 constexpr double kNoise = 0.03;
+// What weights of 16 bits must gain over float32 ones to be worth their lost updates.
+constexpr double kWorthPure = 0.1;
 
 double Quantile(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
@@ -119,10 +121,15 @@ std::string PrecisionReport(const PrecisionSetting& setting,
 
   // The fastest of the others; among equals the one that comes first, which asks for least: float16
   // needs a loss scale, and bfloat16 loses small updates.
+  const auto beats = [](const PolicyTiming& one, const PolicyTiming& other) {
+    const bool pure = nn::Policy::Named(one.policy).variable != ir::DType::kF32;
+    const double gain = std::max(pure ? kWorthPure : kNoise, one.spread() + other.spread());
+    return one.median() < other.median() * (1 - gain);
+  };
   const PolicyTiming* best = nullptr;
   for (const PolicyTiming& one : timings) {
     if (!one.error.empty() || &one == base || !std::isfinite(one.loss)) continue;
-    if (best == nullptr || one.median() < best->median() * (1 - kNoise)) best = &one;
+    if (best == nullptr || beats(one, *best)) best = &one;
   }
   const auto advise = [&](const std::string& policy) {
     if (policy == setting.current) {
@@ -203,8 +210,11 @@ int ComparePrecision(const train::RunConfig& config, const ComparePrecisionOptio
       setting.steps_per_launch = one.timer->steps_per_launch();
     });
   }
-  setting.launches = std::clamp<int64_t>(
-      static_cast<int64_t>(options.round_seconds / std::max(slowest, 1e-9)), 1, kMostLaunches);
+  // More than one of a round unless they are very long: one alone may be the one that was
+  // disturbed.
+  setting.launches =
+      std::clamp<int64_t>(static_cast<int64_t>(options.round_seconds / std::max(slowest, 1e-9)),
+                          slowest < 2 * options.round_seconds ? 2 : 1, kMostLaunches);
   for (int64_t round = 0; round < options.rounds; ++round) {
     std::fprintf(stderr, "round %lld of %lld\n", static_cast<long long>(round + 1),
                  static_cast<long long>(options.rounds));

@@ -69,6 +69,16 @@ TEST(PrecisionReportTest, BfloatWinsWhereFloat16IsNotReallyFaster) {
   EXPECT_THAT(report, HasSubstr("Write train.precision = \"mixed_bfloat16\""));
 }
 
+TEST(PrecisionReportTest, WeightsOf16BitsMustGainMore) {
+  std::vector<PolicyTiming> timings = {Timing("float32", kF32, {0.020}, 100),
+                                       Timing("mixed_bfloat16", kBF16, {0.0100}, 60),
+                                       Timing("bfloat16", kBF16, {0.0095}, 50)};
+  EXPECT_THAT(PrecisionReport(Gpu(), timings),
+              HasSubstr("Write train.precision = \"mixed_bfloat16\""));
+  timings[2].seconds_per_step = {0.0080};
+  EXPECT_THAT(PrecisionReport(Gpu(), timings), HasSubstr("Write train.precision = \"bfloat16\""));
+}
+
 TEST(PrecisionReportTest, OnCpusFloat32WinsAndWhyIsSaid) {
   PrecisionSetting setting = Gpu();
   setting.device = "1 x cpu";
