@@ -153,7 +153,7 @@ BatchChoice ChooseMicroBatch(const BatchQuestion& question) {
     if (most <= best) break;  // the next one up is known not to fit, or there is none
     int64_t next;
     if (choice.compiles < question.max_compiles) {
-      const int64_t expected = std::max(model.Most(limit, most), best);
+      const int64_t expected = std::max({model.Most(limit, most), best, int64_t{1}});
       // A little below what is expected to fit, but for the first guess and the whole batch: memory
       // is not quite as even as the model. The last compile allowed must fit.
       const bool exact = choice.compiles == 0 || expected == question.rows;

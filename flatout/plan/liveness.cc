@@ -113,6 +113,7 @@ class Walk {
     int64_t bytes = 0;  // 0 for the memory of parameters, which is counted elsewhere
     bool owned = true;  // false for parameters
     int begin = 0, end = 0;
+    std::vector<std::pair<int, Value>> sharers;  // what is written into it later, and when
   };
   struct Inner {  // what runs inside of a node
     int at;
@@ -125,11 +126,15 @@ class Walk {
     return value;
   }
 
+  void Use(Value value) { used_.emplace(value.node(), value.index()); }
+
   void FindReaders() {
+    for (const Value& output : graph_.outputs()) Use(Root(output));
     for (const auto& node : graph_.nodes()) {
       if (!live_[node->id()] || ClassOf(*node) == OpClass::kAlias) continue;
       std::set<const Node*> seen;
       for (const Value& input : node->inputs()) {
+        Use(Root(input));
         const Node* maker = Root(input).node();
         if (seen.insert(maker).second) readers_[maker->id()].push_back(node.get());
       }
@@ -172,7 +177,13 @@ class Walk {
     const std::span<const Value> parameters = graph_.parameters();
     for (size_t i = 0; i < parameters.size(); ++i) {
       int output = graph_.donated_output(i);
-      if (in_loop_ && output < 0) output = static_cast<int>(i);
+      if (loop_ != nullptr && output < 0) {
+        output = static_cast<int>(i);
+        if (loop_->name() == "scan") {
+          output -= static_cast<int>(loop_->attrs().Int("constants"));
+          if (output >= loop_->attrs().Int("carry")) output = -1;
+        }
+      }
       if (output < 0 || output >= static_cast<int>(graph_.outputs().size())) continue;
       const Value result = Root(graph_.outputs()[output]);
       if (result.shape().bytes() == parameters[i].shape().bytes()) {
@@ -240,10 +251,13 @@ class Walk {
     for (const int block : inputs) blocks_[block].end = std::max(blocks_[block].end, at);
     for (size_t i = 0; i < node.num_outputs(); ++i) {
       const Value value(const_cast<Node*>(&node), static_cast<int>(i));
+      // Results that nobody reads (what a scan would save for its gradient) are not made.
+      if (node.num_outputs() > 1 && !used_.contains({&node, value.index()})) continue;
       const int64_t bytes = value.shape().bytes();
       const int shared = SharedBlock(node, value, c, inputs, bytes);
       if (shared >= 0) {
         Share(value, shared);
+        blocks_[shared].sharers.emplace_back(at, value);
         blocks_[shared].end = std::max(blocks_[shared].end, end);
       } else {
         blocks_[NewBlock(value, bytes, true, at)].end = end;
@@ -252,7 +266,7 @@ class Walk {
     Peak inner;
     for (size_t r = 0; r < node.num_regions(); ++r) {
       Walk walk(node.region(r));
-      walk.in_loop_ = c == OpClass::kLoop;
+      if (c == OpClass::kLoop) walk.loop_ = &node;
       Peak peak = walk.Run();
       if (peak.bytes > inner.bytes) inner = std::move(peak);
     }
@@ -288,10 +302,13 @@ class Walk {
         return -1;
       }
       case OpClass::kLoop: {
-        // Carried: result i is input i changed. Scans carry their first inputs only, and what they
-        // stack is new.
-        const size_t i = static_cast<size_t>(value.index());
-        if (i >= node.inputs().size()) return -1;
+        // Carried: result i is input i changed; of a scan, the inputs after its constants. What a
+        // scan stacks is new.
+        size_t i = static_cast<size_t>(value.index());
+        if (node.name() == "scan") {
+          if (value.index() >= node.attrs().Int("carry")) return -1;
+          i += static_cast<size_t>(node.attrs().Int("constants"));
+        }
         const Value input = Root(node.input(i));
         const auto own = block_of_.find({input.node(), input.index()});
         if (own == block_of_.end() || input.shape() != value.shape()) return -1;
@@ -335,7 +352,11 @@ class Walk {
     if (where < 0) return peak;
     for (const Block& block : blocks_) {
       if (block.owned && block.bytes > 0 && block.begin <= where && where <= block.end) {
-        peak.live.push_back({block.maker.node(), block.maker.index(), block.bytes});
+        Value holds = block.maker;
+        for (const auto& [at, value] : block.sharers) {
+          if (at <= where) holds = value;
+        }
+        peak.live.push_back({holds.node(), holds.index(), block.bytes});
       }
     }
     if (inner[where] != nullptr) {
@@ -345,10 +366,11 @@ class Walk {
   }
 
   const Graph& graph_;
-  bool in_loop_ = false;
+  const Node* loop_ = nullptr;  // whose body the graph is
   const std::vector<bool> live_;
   std::vector<std::vector<const Node*>> readers_;  // by node: those that are no aliases
   std::vector<bool> in_memory_;
+  std::set<std::pair<const Node*, int>> used_;
   std::map<std::pair<const Node*, int>, Value> place_;
   std::vector<Block> blocks_;
   std::map<std::pair<const Node*, int>, int> block_of_;

@@ -25,12 +25,6 @@ enum class Kind { kGradient, kActivation, kWorkspace };
 std::string LayerOf(std::string_view scope) {
   return std::string(scope.substr(0, scope.find('/')));
 }
-// "dense" of "dense/kernel".
-std::string ParentOf(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return std::string(slash == path.npos ? path : path.substr(0, slash));
-}
-
 bool IsAlias(const Node& node) {
   return node.name() == "reshape" || node.name() == "stop_gradient" ||
          node.name() == "optimization_barrier";
@@ -174,7 +168,6 @@ class Meaning {
         Walk(node->region(r), after, is_loop ? node.get() : nullptr);
       }
     }
-    // What inner loops of gradients carry has been marked after they were walked, or before.
   }
 
   // `value` is the gradient of `path`, and so are what it is summed and scaled from.
@@ -189,6 +182,10 @@ class Meaning {
     } else if (node.name() == "while") {
       MarkGradient(node.input(value.index()), path, loss);
       const Graph& body = node.region(1);
+      MarkGradient(body.outputs()[value.index()], path, static_cast<int>(body.nodes().size()));
+    } else if (node.name() == "scan" && value.index() < node.attrs().Int("carry")) {
+      MarkGradient(node.input(node.attrs().Int("constants") + value.index()), path, loss);
+      const Graph& body = node.region(0);
       MarkGradient(body.outputs()[value.index()], path, static_cast<int>(body.nodes().size()));
     } else if (node.name() == "add" || node.name() == "subtract" || node.name() == "multiply" ||
                node.name() == "divide" || node.name() == "convert" || node.name() == "select") {
