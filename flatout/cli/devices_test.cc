@@ -200,31 +200,48 @@ class CappedTrainingTest : public DevicesTest {
     std::ofstream(folder_ / "labels", std::ios::binary) << labels;
   }
 
-  Outcome Train(const std::string& memory) {
+  // 807,000 weights and hardly any activations; hardly any weights and large activations.
+  static constexpr const char* kDense =
+      "[[model.layers]]\nclass = \"Flatten\"\n[[model.layers]]\nclass = \"Dense\"\nunits = 1024\n"
+      "activation = \"relu\"\n[[model.layers]]\nclass = \"Dense\"\nunits = 3\n";
+  static constexpr const char* kConvolution =
+      "[[model.layers]]\nclass = \"Conv2D\"\nfilters = 32\nkernel_size = 3\npadding = \"same\"\n"
+      "activation = \"relu\"\n[[model.layers]]\nclass = \"GlobalAveragePooling2D\"\n"
+      "[[model.layers]]\nclass = \"Dense\"\nunits = 3\n";
+
+  Outcome Train(const std::string& memory, const std::string& layers) {
     const std::string run = (folder_ / "run.toml").string();
-    std::ofstream(run)
-        << "[model]\n[[model.layers]]\nclass = \"Flatten\"\n[[model.layers]]\nclass = "
-           "\"Rescaling\"\nscale = 0.01\n[[model.layers]]\nclass = \"Dense\"\nunits = "
-           "1024\nactivation = \"relu\"\n[[model.layers]]\nclass = \"Dense\"\nunits = 3\n"
-           "[data]\nsource = \"idx\"\ntrain_images = \""
-        << (folder_ / "images").string() << "\"\ntrain_labels = \"" << (folder_ / "labels").string()
-        << "\"\nclasses = 3\n[train]\nglobal_batch = 32\nepochs = 2\nsteps_per_launch = "
-           "1\ndevice = \"cuda\"\nmemory = "
-        << memory << "\n";
+    std::ofstream(run) << "[model]\n[[model.layers]]\nclass = \"Rescaling\"\nscale = 0.01\n"
+                       << layers << "[data]\nsource = \"idx\"\ntrain_images = \""
+                       << (folder_ / "images").string() << "\"\ntrain_labels = \""
+                       << (folder_ / "labels").string() << "\"\nclasses = 3\n[train]\n"
+                       << "global_batch = 32\nepochs = 2\nsteps_per_launch = 1\n"
+                       << "device = \"cuda\"\nmemory = " << memory << "\n";
     return RunCommand({"train", run, "--run-dir", (folder_ / "run").string()});
   }
 };
 
 TEST_F(CappedTrainingTest, ARunStaysBelowItsCap) {
-  // 3.2 MB of weights, and their gradients.
-  const Outcome outcome = Train("\"grow,64MiB\"");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out + outcome.err,
-              AllOf(HasSubstr("NVIDIA L4"), HasSubstr("64.0 MiB of 22.1 GiB, on demand")));
+  // The whole batch, and so little that rows must take turns or be computed twice.
+  for (const int64_t mib : {64, 4}) {
+    const Outcome outcome = Train("\"grow," + std::to_string(mib) + "MiB\"", kConvolution);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.out + outcome.err,
+                AllOf(HasSubstr("NVIDIA L4"), HasSubstr("MiB of 22.1 GiB, on demand")));
+    std::ifstream file(folder_ / "run" / "summary.json");
+    const json memory = json::parse(file)["memory"];
+    // The allocator's own count of the most that was in use.
+    ASSERT_TRUE(memory["peak_bytes"].is_number()) << memory;
+    EXPECT_LE(memory["peak_bytes"].get<int64_t>(), mib * kMiB) << memory;
+    EXPECT_LE(memory["planned_bytes"].get<int64_t>(), mib * kMiB) << memory;
+    const bool whole = memory["micro_batch"] == 32 && memory["recompute"] == "none";
+    EXPECT_EQ(whole, mib == 64) << memory;
+    fs::remove_all(folder_ / "run");
+  }
 }
 
 TEST_F(CappedTrainingTest, ACapBelowTheWeightsIsSaidBeforeTraining) {
-  const Outcome outcome = Train("\"2MiB\"");
+  const Outcome outcome = Train("\"2MiB\"", kDense);
   EXPECT_EQ(outcome.exit_code, kExitOutOfMemory) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("2.00 MiB"), Not(HasSubstr("XLA says"))));
 }
