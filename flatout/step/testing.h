@@ -43,7 +43,7 @@ inline Config Toml(const std::string& text) {
 }
 
 // What a step is made from, with defaults that suit most tests.
-struct Setup {
+struct Recipe {
   nn::Model model;
   std::string optimizer = "class = \"SGD\"\nlearning_rate = 0.5";
   std::string loss = "class = \"SparseCategoricalCrossentropy\"\nfrom_logits = true";
@@ -60,37 +60,37 @@ struct Setup {
 
 class Trainee {
  public:
-  explicit Trainee(Setup setup) : setup_(std::move(setup)) {
-    setup_.model.SetPolicy(nn::Policy::Named(setup_.policy));
-    optimizer_ = optim::OptimizerFromConfig(Toml(setup_.optimizer));
-    loss_ = nn::LossFromConfig(Toml(setup_.loss));
-    for (const std::string& name : setup_.metrics) {
+  explicit Trainee(Recipe recipe) : recipe_(std::move(recipe)) {
+    recipe_.model.SetPolicy(nn::Policy::Named(recipe_.policy));
+    optimizer_ = optim::OptimizerFromConfig(Toml(recipe_.optimizer));
+    loss_ = nn::LossFromConfig(Toml(recipe_.loss));
+    for (const std::string& name : recipe_.metrics) {
       metrics_.push_back(nn::MetricFromConfig(Config(name), *loss_));
       spec_.metrics.push_back(metrics_.back().get());
     }
-    spec_.model = &setup_.model;
+    spec_.model = &recipe_.model;
     spec_.optimizer = optimizer_.get();
     spec_.loss = loss_.get();
-    spec_.policy = nn::Policy::Named(setup_.policy);
-    for (size_t i = 0; i < setup_.fields.size(); ++i) {
-      ir::Shape shape = setup_.fields[i];
-      shape.dims.insert(shape.dims.begin(), setup_.rows);
+    spec_.policy = nn::Policy::Named(recipe_.policy);
+    for (size_t i = 0; i < recipe_.fields.size(); ++i) {
+      ir::Shape shape = recipe_.fields[i];
+      shape.dims.insert(shape.dims.begin(), recipe_.rows);
       spec_.field_shapes.push_back(shape);
       spec_.field_names.push_back("field" + std::to_string(i));
-      if (i + 1 < setup_.fields.size()) spec_.input_fields.push_back(static_cast<int>(i));
+      if (i + 1 < recipe_.fields.size()) spec_.input_fields.push_back(static_cast<int>(i));
     }
-    spec_.target_field = static_cast<int>(setup_.fields.size()) - 1;
-    spec_.steps_per_launch = setup_.steps_per_launch;
-    spec_.replicas = setup_.replicas;
-    spec_.seed = setup_.seed;
-    spec_.micro_rows = setup_.micro_rows;
-    spec_.loss_scale = setup_.loss_scale;
-    layout_ = StateLayout(setup_.model, *optimizer_, setup_.loss_scale);
+    spec_.target_field = static_cast<int>(recipe_.fields.size()) - 1;
+    spec_.steps_per_launch = recipe_.steps_per_launch;
+    spec_.replicas = recipe_.replicas;
+    spec_.seed = recipe_.seed;
+    spec_.micro_rows = recipe_.micro_rows;
+    spec_.loss_scale = recipe_.loss_scale;
+    layout_ = StateLayout(recipe_.model, *optimizer_, recipe_.loss_scale);
     for (const StateTensor& tensor : layout_) {
       std::vector<float> values(tensor.shape.size(), static_cast<float>(tensor.initial));
       if (tensor.kind == StateTensor::Kind::kVariable) {
-        const nn::Variable& variable = setup_.model.variables()[tensor.variable];
-        nn::Initialize(variable.initializer, variable.shape, setup_.seed, variable.path, values);
+        const nn::Variable& variable = recipe_.model.variables()[tensor.variable];
+        nn::Initialize(variable.initializer, variable.shape, recipe_.seed, variable.path, values);
       }
       std::vector<std::byte> bytes(tensor.shape.bytes());
       const int64_t size = ir::ByteSize(tensor.shape.dtype);
@@ -105,12 +105,12 @@ class Trainee {
 
   const StepSpec& spec() const { return spec_; }
   const std::vector<StateTensor>& layout() const { return layout_; }
-  const xla::Client& client() const { return CpuClient(setup_.replicas); }
+  const xla::Client& client() const { return CpuClient(recipe_.replicas); }
 
   const xla::Executable& train() {
     if (train_ == nullptr) {
       train_program_ = BuildTrainProgram(spec_);
-      train_ = Compile(*train_program_.graph, setup_.replicas);
+      train_ = Compile(*train_program_.graph, recipe_.replicas);
     }
     return *train_;
   }
@@ -122,7 +122,7 @@ class Trainee {
   // Trains on all batches, in launches of at most steps_per_launch.
   void Train(const std::vector<Batch>& batches) {
     for (size_t at = 0; at < batches.size();) {
-      const size_t count = std::min<size_t>(batches.size() - at, setup_.steps_per_launch);
+      const size_t count = std::min<size_t>(batches.size() - at, recipe_.steps_per_launch);
       Launch({batches.begin() + at, batches.begin() + at + count});
       at += count;
     }
@@ -131,8 +131,8 @@ class Trainee {
   // Loss and weight sum of an evaluation of the batches, then the metrics' sums.
   std::vector<Floats> Evaluate(const std::vector<Batch>& batches) {
     const Program program = BuildEvaluateProgram(spec_);
-    const auto executable = Compile(*program.graph, setup_.replicas);
-    const size_t num_variables = setup_.model.variables().size();
+    const auto executable = Compile(*program.graph, recipe_.replicas);
+    const size_t num_variables = recipe_.model.variables().size();
     const xla::Execution run = Run(*executable, num_variables, batches, /*with_rate=*/false);
     std::vector<Floats> results;
     for (size_t i = 1; i < run.outputs[0].size(); ++i) {
@@ -150,7 +150,7 @@ class Trainee {
       arguments.push_back(
           client().FromHost(state_[i].data(), layout_[i].shape, client().devices()[0]));
     };
-    for (size_t i = 0; i < setup_.model.variables().size(); ++i) state(i);
+    for (size_t i = 0; i < recipe_.model.variables().size(); ++i) state(i);
     if (spec_.loss_scale.enabled()) state(layout_.size() - 5);
     state(layout_.size() - 2);
     for (size_t f = 0; f < spec_.field_shapes.size(); ++f) {
@@ -158,7 +158,7 @@ class Trainee {
           client().FromHost(Data(batch, f), spec_.field_shapes[f], client().devices()[0]));
     }
     arguments.push_back(
-        client().FromVector(batch.weight, ir::Shape(ir::DType::kF32, {setup_.rows})));
+        client().FromVector(batch.weight, ir::Shape(ir::DType::kF32, {recipe_.rows})));
     std::vector<const xla::Buffer*> pointers;
     for (const xla::Buffer& argument : arguments) pointers.push_back(&argument);
     const xla::Execution run = executable->Execute(pointers);
@@ -208,8 +208,11 @@ class Trainee {
 
  private:
   std::shared_ptr<xla::Executable> Compile(const ir::Graph& graph, int64_t replicas) const {
+    // These programs run for microseconds: what counts is how long they take to compile.
     return client().Compile(ir::ToStablehlo(graph, {.num_replicas = static_cast<int>(replicas)}),
-                            {.num_replicas = static_cast<int>(replicas)});
+                            {.num_replicas = static_cast<int>(replicas),
+                             .env_overrides = {{"xla_backend_optimization_level", "0"},
+                                               {"xla_llvm_disable_expensive_passes", "true"}}});
   }
 
   static const std::byte* Data(const Batch& batch, size_t field) {
@@ -220,9 +223,9 @@ class Trainee {
 
   xla::Execution Run(const xla::Executable& executable, size_t num_state,
                      const std::vector<Batch>& batches, bool with_rate) {
-    const int64_t k = setup_.steps_per_launch;
+    const int64_t k = recipe_.steps_per_launch;
     std::vector<xla::Buffer> arguments;
-    for (int64_t r = 0; r < setup_.replicas; ++r) {
+    for (int64_t r = 0; r < recipe_.replicas; ++r) {
       const xla::Device& device = client().devices()[r];
       for (size_t i = 0; i < num_state; ++i) {
         arguments.push_back(client().FromHost(state_[i].data(), layout_[i].shape, device));
@@ -240,7 +243,7 @@ class Trainee {
       for (size_t f = 0; f < spec_.field_shapes.size(); ++f) {
         stacked(spec_.field_shapes[f], [&](const Batch& batch) { return Data(batch, f); });
       }
-      stacked(ir::Shape(ir::DType::kF32, {setup_.rows}), [](const Batch& batch) {
+      stacked(ir::Shape(ir::DType::kF32, {recipe_.rows}), [](const Batch& batch) {
         return reinterpret_cast<const std::byte*>(batch.weight.data());
       });
       const auto steps = static_cast<int32_t>(batches.size());
@@ -262,7 +265,7 @@ class Trainee {
     for (size_t i = 0; i < layout_.size(); ++i) {
       run.outputs[0][i].ToHost(state_[i].data(), state_[i].size());
       // Replicas must agree to the bit.
-      for (int64_t r = 1; r < setup_.replicas; ++r) {
+      for (int64_t r = 1; r < recipe_.replicas; ++r) {
         std::vector<std::byte> other(state_[i].size());
         run.outputs[r][i].ToHost(other.data(), other.size());
         if (other != state_[i]) throw Internal("replica {} has another {}", r, layout_[i].name);
@@ -293,7 +296,7 @@ class Trainee {
     }
   }
 
-  Setup setup_;
+  Recipe recipe_;
   StepSpec spec_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::unique_ptr<nn::Loss> loss_;
