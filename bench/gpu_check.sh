@@ -21,9 +21,10 @@ need() { [ $# -ge 2 ] || { echo "gpu_check: $1 needs a value" >&2; exit 2; }; }
 while [ $# -gt 0 ]; do
   case $1 in
     --device) need "$@"; device=$2; shift 2 ;;
-    --flatout) need "$@"; flatout=$2; shift 2 ;;
+    --flatout) need "$@"; flatout=$(realpath -m "$2"); shift 2 ;;
     --minutes) need "$@"; minutes=$2; shift 2 ;;
-    --card | --seconds | --workloads | --out) need "$@"; rest+=("$1" "$2"); shift 2 ;;
+    --card | --seconds | --workloads) need "$@"; rest+=("$1" "$2"); shift 2 ;;
+    --out) need "$@"; rest+=("$1" "$(realpath -m "$2")"); shift 2 ;;
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
     *) echo "gpu_check: unknown option $1; see $0 --help" >&2; exit 2 ;;
   esac

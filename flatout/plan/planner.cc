@@ -71,7 +71,7 @@ class CardPlanner {
       FindLargest(row, spec.recompute);
     } catch (const Error& error) {
       // Not a matter of this batch: the compiler does not know the card, or it has a fault.
-      if (!question_.compile || compiling_.empty()) throw;
+      if (!question_.compile || !compiling_) throw;
       problem_ = error.message();
       row.problem = problem_;
       row.fits = false;
@@ -84,12 +84,19 @@ class CardPlanner {
 
  private:
   // What the compiler says of a spec's program; throws RESOURCE_EXHAUSTED where it does not fit.
-  xla::AotProgram Compile(const step::StepSpec& spec) {
+  const xla::AotProgram& Compile(const step::StepSpec& spec) {
+    const auto [found, added] = compiled_.try_emplace(KeyOf(spec));
+    if (!added) return found->second;
     const auto program = programs_.Get(spec);
-    compiling_ = "compile";
-    xla::AotProgram result = question_.compile(*program);
-    compiling_.clear();
-    return result;
+    compiling_ = true;
+    try {
+      found->second = question_.compile(*program);
+    } catch (...) {
+      compiled_.erase(found);
+      throw;
+    }
+    compiling_ = false;
+    return found->second;
   }
 
   int64_t Bytes(const step::StepSpec& spec) {
@@ -103,7 +110,7 @@ class CardPlanner {
       return Bytes(spec);
     } catch (const UserError& error) {
       if (error.code() != Code::kResourceExhausted) throw;
-      compiling_.clear();
+      compiling_ = false;
       return INT64_MAX;
     }
   }
@@ -124,7 +131,7 @@ class CardPlanner {
                                 .memory_limit = row.limit,
                                 .estimate = [&](int64_t rows) { return Estimate(spec, rows); },
                                 .compile = [&](int64_t rows) { return Estimate(spec, rows); }});
-    compiling_.clear();
+    compiling_ = false;
     row.fits = choice.fits;
     row.bytes = choice.bytes;
     row.micro_rows = choice.micro_rows;
@@ -168,7 +175,7 @@ class CardPlanner {
       ask.compile = [&](int64_t rows) { return Bytes(spec_of(rows)); };
       if (!question_.compile) ask.compile = ask.estimate;
       const BatchChoice choice = ChooseMicroBatch(ask);
-      compiling_.clear();
+      compiling_ = false;
       largest_ = choice.largest_rows;
       largest_is_all_ = choice.largest_rows >= ask.rows;
       largest_for_ = recompute;
@@ -205,8 +212,9 @@ class CardPlanner {
 
   Programs& programs_;
   const CardQuestion& question_;
-  std::string problem_;    // of the first batch; the others have it, too
-  std::string compiling_;  // not empty while the compiler has the word: then errors are its own
+  std::string problem_;     // of the first batch; the others have it, too
+  bool compiling_ = false;  // the compiler has the word: errors are its own
+  std::map<std::string, xla::AotProgram> compiled_;
   int64_t largest_ = -1;
   bool largest_is_all_ = false;
   nn::Recompute largest_for_;

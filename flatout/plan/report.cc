@@ -14,6 +14,9 @@ namespace {
 // A larger batch is worth a word only if it is better by more than this.
 constexpr double kWorthSaying = 0.1;
 
+// Seconds of training beside which what comes before it is not small.
+constexpr double kShortRun = 60;
+
 using Cells = std::vector<std::string>;
 
 // "2.1 ms (1.2-3.9)": all three in the unit of the likely one.
@@ -212,11 +215,17 @@ std::string FormatRecommendation(const PlanReport& report) {
   if (!choice.fastest) {
     const bool some_fit = std::any_of(report.rows.begin(), report.rows.end(),
                                       [](const PlanRow& row) { return row.fits; });
-    if (some_fit) return "";
+    const bool some_planned = std::any_of(report.rows.begin(), report.rows.end(),
+                                          [](const PlanRow& row) { return row.problem.empty(); });
+    if (some_fit || !some_planned) return "";
     text = "Nothing fits.\n";
+    const PlanRow* said = nullptr;
     for (const PlanRow& row : report.rows) {
+      // Once for each card and policy: the batch makes no difference to the advice.
       if (row.advice.empty()) continue;
+      if (said != nullptr && said->card == row.card && said->policy == row.policy) continue;
       text += fmt::format("{}: {}\n", Named(row), row.advice);
+      said = &row;
     }
     return text;
   }
@@ -263,6 +272,11 @@ std::string FormatRecommendation(const PlanReport& report) {
         "rate "
         "has to follow, and the result must be checked.\n",
         Named(row), Figures(report, row));
+  }
+  if (report.records && best.run.hours.likely * 3600 < kShortRun) {
+    text +=
+        "The steps of this run are over within a minute: start and compile will take longer than "
+        "they do, on any card.\n";
   }
   text += "To train so:\n" + Commands(report, best);
   return text;
