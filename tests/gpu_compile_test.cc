@@ -97,10 +97,9 @@ Step TrainingStep(const Workload& workload, const std::string& policy, int repli
   }
   if (builtin == nullptr) throw Internal("no built-in model {}", workload.name);
   const int inputs = static_cast<int>(workload.fields.size()) - 1;
-  nn::Model model =
-      builtin->make(Config::ParseToml(workload.options, "options"),
-                    {workload.field_names.begin(), workload.field_names.end() - 1},
-                    {workload.fields.begin(), workload.fields.end() - 1});
+  nn::Model model = builtin->make(Config::ParseToml(workload.options, "options"),
+                                  {workload.field_names.begin(), workload.field_names.end() - 1},
+                                  {workload.fields.begin(), workload.fields.end() - 1});
   model.SetPolicy(nn::Policy::Named(policy));
   const auto optimizer =
       optim::OptimizerFromConfig(Config::ParseToml(workload.optimizer, "optimizer"));
@@ -126,6 +125,7 @@ Step TrainingStep(const Workload& workload, const std::string& policy, int repli
   for (const step::StateTensor& tensor : step::StateLayout(model, *optimizer, spec.loss_scale)) {
     result.state_bytes += tensor.shape.bytes();
   }
+  result.batch_bytes = rows * 4;  // the weights of the rows
   for (const Shape& field : spec.field_shapes) result.batch_bytes += field.bytes();
   return result;
 }
@@ -180,7 +180,7 @@ TEST_P(GpuCompile, TrainingStep) {
   EXPECT_EQ(step.stablehlo.find("stablehlo.all_reduce") != std::string::npos, c.replicas > 1);
   const xla::AotProgram program = CompileFor(c.card, step.stablehlo, c.replicas);
   const xla::ProgramMemory& memory = program.memory;
-  // The state is updated in place, and nothing else comes in but the batch.
+  // The state is updated in place, and nothing else comes in but the batch and two scalars.
   EXPECT_EQ(memory.alias, step.state_bytes);
   EXPECT_GE(memory.argument, step.state_bytes + step.batch_bytes);
   EXPECT_LE(memory.argument, step.state_bytes + step.batch_bytes + 1024);

@@ -297,7 +297,7 @@ void PrintState(const fs::path& folder, const xla::Plugin& plugin, bool running)
                             : "this machine has no NVIDIA driver");
   } else {
     std::printf(
-        "  for running on a GPU it also needs NVIDIA's libraries (about 4 GB):\n"
+        "  for running on a GPU it also needs NVIDIA's libraries (3 GB):\n"
         "    flatout plugin install cuda13 --for-running\n");
   }
 }
