@@ -12,6 +12,7 @@
 #include "flatout/nn/context.h"
 #include "flatout/nn/recompute.h"
 #include "flatout/optim/loss_scale.h"
+#include "flatout/xla/pjrt.h"
 
 namespace flatout::train {
 namespace {
@@ -57,6 +58,8 @@ void CheckTrainOptions(const TrainOptions& options, const Config& table) {
     throw devices.Complain(fmt::format(
         "must be a number of devices from 1 on, or \"all\"; found {}", devices.Describe()));
   }
+  xla::MemoryOptions memory;
+  ReadConfig(options.memory, memory);  // complains; the run's Runtime reads it again
   const Config& launch = options.steps_per_launch;
   if (launch.is_string() ? launch.AsString() != "auto" : launch.AsInt() < 1) {
     throw launch.Complain(fmt::format("must be a number of steps from 1 on, or \"auto\"; found {}",

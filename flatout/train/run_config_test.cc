@@ -41,6 +41,9 @@ TEST(RunConfigTest, ValuesOutOfRangeHaveTheirPlace) {
   EXPECT_THAT(message("global_batch = -8"), AllOf(HasSubstr("run.toml:5"), HasSubstr("found -8")));
   EXPECT_THAT(message("max_steps = 0"), HasSubstr("at least 1"));
   EXPECT_THAT(message("devices = 0"), HasSubstr("\"all\""));
+  EXPECT_THAT(message("memory = \"10Gb\""),
+              AllOf(HasSubstr("train.memory: "), HasSubstr("no unit")));
+  EXPECT_THAT(message("memory = 1.5"), HasSubstr("at most 1"));
   EXPECT_THAT(message("devices = \"al\""), HasSubstr("\"all\""));
   EXPECT_THAT(message("devices = 1.5"), HasSubstr("1.5"));
   EXPECT_THAT(message("devices = [1]"), HasSubstr("run.toml:5"));
