@@ -5,12 +5,15 @@
 //   flatout_bench --workload mlp --steps 100 --mlir jax_mlp.mlir            (the foreign step)
 //   flatout_bench --workload mlp --steps 100 --beside jax_mlp.mlir          (both, in turn, one
 //   process)
+//   flatout_bench --workload mlp --steps 100 --accumulate 8                 (steps of 8
+//   micro-batches against as many steps of one, in turn)
 //
 // Prints one JSON object as its last line: workload, version, ms_per_step (one number per step, in
 // milliseconds from the launch until the loss is on the host, divided by the steps of the launch),
 // loss (of every step since the start of training, warm-up included), and with --beside also
 // "beside" (the same for the other step) and "ratio" (its median time / our median time, over
-// rounds run in turn).
+// rounds run in turn). With --accumulate the times are per micro-batch, "beside" is the step
+// without accumulation, and so "ratio" is above 1 where accumulating is faster.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -32,7 +35,7 @@
 #include "flatout/nn/loss.h"
 #include "flatout/nn/model.h"
 #include "flatout/optim/optimizer.h"
-#include "flatout/train/step_program.h"
+#include "flatout/step/step_program.h"
 #include "flatout/xla/compile_cache.h"
 #include "flatout/xla/pjrt.h"
 
@@ -195,11 +198,17 @@ struct OurStep {
   nn::Model model;
   std::unique_ptr<optim::Optimizer> optimizer;
   std::unique_ptr<nn::Loss> loss;
-  train::StepSpec spec;
+  step::StepSpec spec;
 };
 
-std::unique_ptr<OurStep> MakeStep(const Workload& workload, int64_t steps_per_launch,
-                                  const std::string& precision) {
+// What may differ between our steps of one workload.
+struct StepOptions {
+  int64_t steps_per_launch = 1;
+  std::string precision = "float32";
+  int64_t micro_batches = 1;  // of the workload's batch each
+};
+
+std::unique_ptr<OurStep> MakeStep(const Workload& workload, const StepOptions& options) {
   const auto parse = [](std::string_view text) { return Config::ParseToml(text, "workload"); };
   std::vector<std::string> names;
   std::vector<Shape> shapes;
@@ -212,20 +221,22 @@ std::unique_ptr<OurStep> MakeStep(const Workload& workload, int64_t steps_per_la
                   optim::OptimizerFromConfig(parse(workload.optimizer)),
                   nn::LossFromConfig(parse(workload.loss)),
                   {}});
-  train::StepSpec& spec = step->spec;
+  step->model.SetPolicy(nn::Policy::Named(options.precision));
+  step::StepSpec& spec = step->spec;
   spec.model = &step->model;
   spec.optimizer = step->optimizer.get();
   spec.loss = step->loss.get();
-  spec.policy = nn::Policy::Named(precision);
+  spec.policy = nn::Policy::Named(options.precision);
   for (const FieldSpec& field : workload.fields) {
     Shape shape = field.shape;
-    shape.dims.insert(shape.dims.begin(), workload.batch);
+    shape.dims.insert(shape.dims.begin(), workload.batch * options.micro_batches);
     spec.field_shapes.push_back(shape);
     spec.field_names.push_back(field.name);
   }
   for (size_t i = 0; i < names.size(); ++i) spec.input_fields.push_back(static_cast<int>(i));
   spec.target_field = static_cast<int>(names.size());
-  spec.steps_per_launch = steps_per_launch;
+  spec.steps_per_launch = options.steps_per_launch;
+  spec.micro_rows = options.micro_batches > 1 ? workload.batch : 0;
   return step;
 }
 
@@ -250,35 +261,41 @@ xla::Buffer MakeField(const xla::Client& client, const FieldSpec& field, int64_t
 }
 
 std::unique_ptr<Contestant> OurContestant(const xla::Client& client, xla::CompileCache& cache,
-                                          const Workload& workload, int64_t steps,
-                                          const std::string& precision,
+                                          const Workload& workload, const StepOptions& step_options,
                                           const xla::CompileOptions& options,
                                           const std::string& dump) {
-  const std::unique_ptr<OurStep> step = MakeStep(workload, steps, precision);
-  const train::Program program = train::BuildTrainProgram(step->spec);
+  const int64_t steps = step_options.steps_per_launch;
+  const int64_t batch = workload.batch * step_options.micro_batches;
+  const std::unique_ptr<OurStep> step = MakeStep(workload, step_options);
+  const step::Program program = step::BuildTrainProgram(step->spec);
   const std::string text = ir::ToStablehlo(*program.graph, {});
   if (!dump.empty()) std::ofstream(dump) << text;
   std::shared_ptr<xla::Executable> executable = cache.Compile(client, text, options);
 
   std::vector<xla::Buffer> arguments;
-  for (const train::StateTensor& tensor : train::StateLayout(step->model, *step->optimizer)) {
-    if (tensor.kind == train::StateTensor::Kind::kCounter) {
+  for (const step::StateTensor& tensor : step::StateLayout(step->model, *step->optimizer)) {
+    if (tensor.kind == step::StateTensor::Kind::kCounter) {
       arguments.push_back(client.FromVector(std::vector<int32_t>{0}, tensor.shape));
       continue;
     }
     std::vector<float> values(tensor.shape.size(), static_cast<float>(tensor.initial));
-    if (tensor.kind == train::StateTensor::Kind::kVariable) {
+    if (tensor.kind == step::StateTensor::Kind::kVariable) {
       const nn::Variable& variable = step->model.variables()[tensor.variable];
       nn::Initialize(variable.initializer, variable.shape, 0, variable.path, values);
     }
-    arguments.push_back(client.FromVector(values, tensor.shape));
+    std::vector<std::byte> bytes(tensor.shape.bytes());
+    for (size_t i = 0; i < values.size(); ++i) {
+      ir::StoreElement(tensor.shape.dtype, values[i],
+                       bytes.data() + i * ir::ByteSize(tensor.shape.dtype));
+    }
+    arguments.push_back(client.FromHost(bytes.data(), tensor.shape, client.devices()[0]));
   }
   std::mt19937_64 random(0);
   for (const FieldSpec& field : workload.fields) {
-    arguments.push_back(MakeField(client, field, workload.batch, steps, random));
+    arguments.push_back(MakeField(client, field, batch, steps, random));
   }
-  arguments.push_back(client.FromVector(std::vector<float>(steps * workload.batch, 1.0f),
-                                        Shape(DType::kF32, {steps, workload.batch})));
+  arguments.push_back(client.FromVector(std::vector<float>(steps * batch, 1.0f),
+                                        Shape(DType::kF32, {steps, batch})));
   arguments.push_back(client.FromVector(std::vector<int32_t>{static_cast<int32_t>(steps)},
                                         Shape::Scalar(DType::kI32)));
   arguments.push_back(client.FromVector(std::vector<float>{1.0f}, Shape::Scalar(DType::kF32)));
@@ -372,7 +389,7 @@ nlohmann::json Describe(const Contestant& contestant) {
 
 int Main(int argc, char** argv) {
   std::string name, plugin_name = "cpu", mlir, beside, dump, precision = "float32", cache_folder;
-  int64_t steps = 0, steps_per_launch = 1;
+  int64_t steps = 0, steps_per_launch = 1, accumulate = 1;
   std::vector<std::string> flags;
   CLI::App app("Times the bare compiled training step of one workload.");
   app.add_option("--workload", name, "mlp, cnn, rn, tr or dl")->required();
@@ -383,8 +400,16 @@ int Main(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--precision", precision, "precision policy")->capture_default_str();
-  app.add_option("--mlir", mlir, "run this foreign StableHLO step instead of ours");
-  app.add_option("--beside", beside, "run this foreign step in turn with ours");
+  CLI::Option* const foreign =
+      app.add_option("--mlir", mlir, "run this foreign StableHLO step instead of ours");
+  CLI::Option* const turn =
+      app.add_option("--beside", beside, "run this foreign step in turn with ours");
+  app.add_option("--accumulate", accumulate,
+                 "steps of so many micro-batches of the workload's batch, in turn with as many "
+                 "steps of one")
+      ->check(CLI::PositiveNumber)
+      ->excludes(foreign)
+      ->excludes(turn);
   app.add_option("--dump", dump, "write our StableHLO to this file");
   app.add_option("--xla-flag", flags, "NAME=VALUE, an XLA flag for the programs compiled");
   app.add_option("--cache", cache_folder, "folder of the compile cache, or off");
@@ -403,28 +428,34 @@ int Main(int argc, char** argv) {
     if (equals == std::string::npos) throw Invalid("--xla-flag {}: expected NAME=VALUE", flag);
     options.env_overrides[flag.substr(0, equals)] = flag.substr(equals + 1);
   }
-  const auto ours = [&] {
-    return OurContestant(*client, cache, workload, steps_per_launch, precision, options, dump);
+  const auto ours = [&](int64_t per_launch, int64_t micro_batches) {
+    return OurContestant(
+        *client, cache, workload,
+        {.steps_per_launch = per_launch, .precision = precision, .micro_batches = micro_batches},
+        options, dump);
   };
   const std::unique_ptr<Contestant> contestant =
-      mlir.empty() ? ours() : ForeignContestant(*client, cache, mlir, options);
+      mlir.empty() ? ours(steps_per_launch, accumulate)
+                   : ForeignContestant(*client, cache, mlir, options);
   contestant->WarmUp();
   nlohmann::json result;
-  if (beside.empty()) {
+  if (beside.empty() && accumulate == 1) {
     contestant->Run(steps);
     result = Describe(*contestant);
   } else {
-    const auto other = ForeignContestant(*client, cache, beside, options);
+    // With --accumulate one launch of the other goes over as many rows as one of ours.
+    const auto other = beside.empty() ? ours(steps_per_launch * accumulate, 1)
+                                      : ForeignContestant(*client, cache, beside, options);
     other->WarmUp();
     const int64_t round = std::max(kStepsPerRound, contestant->steps_per_launch());
     // The first step of a round finds the other's data in the caches; it does not count.
     struct Times {
       std::vector<double> wall, cpu;
     };
-    const auto measure = [&](Contestant& runner, Times& times) {
+    const auto measure = [&](Contestant& runner, int64_t count, Times& times) {
       runner.Launch();
       runner.Forget();
-      runner.Run(round);
+      runner.Run(count);
       const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
         to.insert(to.end(), from.begin(), from.end());
       };
@@ -433,8 +464,11 @@ int Main(int argc, char** argv) {
     };
     Times our_times, other_times;
     for (int64_t done = 0; done < steps; done += round) {
-      measure(*contestant, our_times);
-      measure(*other, other_times);
+      measure(*contestant, round, our_times);
+      measure(*other, round * accumulate, other_times);
+    }
+    for (std::vector<double>* times : {&our_times.wall, &our_times.cpu}) {
+      for (double& time : *times) time /= static_cast<double>(accumulate);
     }
     contestant->ms_per_step = our_times.wall;
     contestant->cpu_ms_per_step = our_times.cpu;

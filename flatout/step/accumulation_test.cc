@@ -340,25 +340,23 @@ TEST(AccumulationTest, StepsPerLaunchChangeNoBit) {
   };
   std::vector<Batch> batches;
   for (uint64_t i = 0; i < 7; ++i) batches.push_back(MakeBatch(7, i == 3 ? 2 : 7, i));
-  for (int64_t micro_rows : {2, 3, 7}) {
-    for (bool scaled : {false, true}) {
-      std::unique_ptr<Trainee> one;
-      for (int64_t k : {1, 3, 7}) {
-        SCOPED_TRACE(fmt::format("micro-batches of {}, {} per launch", micro_rows, k));
-        Recipe recipe = Of(normalized(), 7, micro_rows);
-        recipe.optimizer = "class = \"Adam\"";
-        recipe.steps_per_launch = k;
-        if (scaled) recipe.loss_scale = {optim::LossScale::Kind::kDynamic, 1024, 3};
-        auto trainee = std::make_unique<Trainee>(std::move(recipe));
-        trainee->Train(batches);
-        if (one == nullptr) {
-          one = std::move(trainee);
-          EXPECT_EQ(one->State("step"), Floats{7});
-        } else {
-          EXPECT_EQ(trainee->losses, one->losses);
-          EXPECT_EQ(trainee->rates, one->rates);
-          EXPECT_TRUE(trainee->state() == one->state());
-        }
+  for (int64_t micro_rows : {3, 6}) {
+    std::unique_ptr<Trainee> one;
+    for (int64_t k : {1, 3, 7}) {
+      SCOPED_TRACE(fmt::format("micro-batches of {}, {} per launch", micro_rows, k));
+      Recipe recipe = Of(normalized(), 7, micro_rows);
+      recipe.optimizer = "class = \"Adam\"";
+      recipe.steps_per_launch = k;
+      if (micro_rows == 6) recipe.loss_scale = {optim::LossScale::Kind::kDynamic, 1024, 3};
+      auto trainee = std::make_unique<Trainee>(std::move(recipe));
+      trainee->Train(batches);
+      if (one == nullptr) {
+        one = std::move(trainee);
+        EXPECT_EQ(one->State("step"), Floats{7});
+      } else {
+        EXPECT_EQ(trainee->losses, one->losses);
+        EXPECT_EQ(trainee->rates, one->rates);
+        EXPECT_TRUE(trainee->state() == one->state());
       }
     }
   }
