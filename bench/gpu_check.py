@@ -65,7 +65,7 @@ class Check:
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             child.communicate()
-            raise Failed(f"took longer than {limit:.0f} s") from None
+            raise Failed(f"flatout {arguments[0]} took longer than {limit:.0f} s") from None
         if child.returncode != 0:
             last = (err.strip() or out.strip()).splitlines()
             raise Failed(f"flatout {arguments[0]} ended with {child.returncode}: "
