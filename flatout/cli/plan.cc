@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "flatout/base/cgroup.h"
@@ -46,13 +47,8 @@ constexpr int kCompileThreads = 2;
 struct Options {
   std::string run_file;
   std::vector<std::string> assignments;
-  std::string gpu;
-  std::string gpus;
-  std::vector<std::string> prices;
-  std::string batches, precisions;
-  std::vector<std::string> fields;
-  std::string records;
-  std::string write_cache;
+  std::optional<std::string> gpu, gpus, batches, precisions, records, write_cache;
+  std::vector<std::string> prices, fields;
   bool json = false;
   bool no_compile = false;
 };
@@ -143,8 +139,8 @@ Subject ReadSubject(const Options& options) {
   }
   subject.config = train::ReadRunConfig(std::move(tree),
                                         options.run_file.substr(options.run_file.rfind('/') + 1));
-  if (!options.records.empty()) {
-    subject.records = ReadCount(options.records, "--records", int64_t{1} << 50);
+  if (options.records) {
+    subject.records = ReadCount(*options.records, "--records", int64_t{1} << 50);
   }
   if (!subject.fields.empty()) return subject;
   try {
@@ -322,14 +318,14 @@ struct Targets {
   bool cpu = false;
 };
 
-Targets ReadTargets(const std::string& text) {
+Targets ReadTargets(const std::optional<std::string>& text) {
   Targets targets;
-  if (text.empty()) {
+  if (!text) {
     for (const xla::Card& card : xla::Cards()) targets.cards.push_back(&card);
     return targets;
   }
   std::string cards;
-  for (const std::string& name : SplitList(text)) {
+  for (const std::string& name : SplitList(*text)) {
     if (name == "cpu") {
       targets.cpu = true;
     } else {
@@ -346,8 +342,8 @@ std::vector<int64_t> ReadBatches(const Options& options, const Subject& subject,
                                  std::vector<std::string>& notes) {
   std::vector<int64_t> asked;
   const int64_t own = subject.config.train.global_batch;
-  if (!options.batches.empty()) {
-    for (const std::string& text : SplitList(options.batches)) {
+  if (options.batches) {
+    for (const std::string& text : SplitList(*options.batches)) {
       asked.push_back(ReadCount(text, "--batch", kMostBatch));
     }
   } else {
@@ -489,9 +485,9 @@ int Plan(const Options& options) {
   plan::PlanReport report;
   report.prices = plan::Prices::Parse(options.prices);
   Targets targets = ReadTargets(options.gpu);
-  const int64_t gpus = options.gpus.empty() ? 1 : ReadCount(options.gpus, "--gpus", kMostGpus);
+  const int64_t gpus = options.gpus ? ReadCount(*options.gpus, "--gpus", kMostGpus) : 1;
   std::vector<std::string> policies;
-  if (!options.precisions.empty()) policies = SplitList(options.precisions);
+  if (options.precisions) policies = SplitList(*options.precisions);
   for (const std::string& name : policies) {
     WithContext("--precision", [&] { nn::Policy::Named(name); });
   }
@@ -519,9 +515,9 @@ int Plan(const Options& options) {
       targets.cpu = true;
     }
   }
-  if (!options.write_cache.empty()) {
+  if (options.write_cache) {
     if (plugin == nullptr) throw Invalid("--write-cache needs the CUDA plugin and compiling");
-    MakeDirs(options.write_cache);
+    MakeDirs(*options.write_cache);
   }
 
   std::vector<Job> jobs;
@@ -594,9 +590,9 @@ int Plan(const Options& options) {
         progress.Compiled(job.card->name + ", " + job.policy.name, result);
         return result;
       };
-      if (!options.write_cache.empty()) {
+      if (options.write_cache) {
         ask.keep = [&, topology, aot](const plan::PlannedProgram& program) {
-          (*topology)->WriteCache(options.write_cache, program.stablehlo, aot);
+          (*topology)->WriteCache(*options.write_cache, program.stablehlo, aot);
         };
       }
     }
