@@ -408,6 +408,8 @@ TEST(LargeNumbersTest, AreNoInfinitiesInFloat16) {
       "{class = 'Normalization', mean = 1000.0, variance = 1e6}",
   };
   for (const std::string& name : nn::ActivationNames()) {
+    // exp(12) is no float16, whatever it is computed in.
+    if (name == "exponential") continue;
     layers.push_back("{class = 'Activation', activation = '" + name + "'}");
   }
   std::vector<OwnCase> cases;
