@@ -44,10 +44,18 @@ Value Gelu(Value x) { return x * ((ir::Erf(x * std::numbers::sqrt2 * 0.5) + 1.0)
 
 Value Silu(Value x) { return x * ir::Logistic(x); }
 
-// log(1 + exp(x)) = (x + |x|) / 2 + log1p(exp(-|x|)): exact at both ends, derivative 1/2 at 0.
+// Computes in float32 whatever the dtype.
+Value InFloat32(Value x, Value (*body)(Value)) {
+  return ir::Convert(body(ir::Convert(x, ir::DType::kF32)), x.dtype());
+}
+
+// log(1 + exp(x)) = (x + |x|) / 2 + log1p(exp(-|x|)): exact at both ends, derivative 1/2 at 0. The
+// sum may lie outside of float16, and compilers halve it last however it is written.
 Value Softplus(Value x) {
-  Value magnitude = ir::Abs(x);
-  return (x * 0.5 + magnitude * 0.5) + ir::Log1p(ir::Exp(-magnitude));
+  return InFloat32(x, [](Value y) {
+    Value magnitude = ir::Abs(y);
+    return (y + magnitude) * 0.5 + ir::Log1p(ir::Exp(-magnitude));
+  });
 }
 
 Value Mish(Value x) { return x * ir::Tanh(Softplus(x)); }
@@ -68,11 +76,6 @@ Value HardShrink(Value x) { return ir::Select(ir::Gt(ir::Abs(x), 0.5), x, ir::Ze
 Value SoftShrink(Value x) {
   Value zero = ir::ZerosLike(x);
   return ir::Select(ir::Gt(x, 0.5), x - 0.5, ir::Select(ir::Lt(x, -0.5), x + 0.5, zero));
-}
-
-// Computes in float32 whatever the dtype.
-Value InFloat32(Value x, Value (*body)(Value)) {
-  return ir::Convert(body(ir::Convert(x, ir::DType::kF32)), x.dtype());
 }
 
 // Near 0 the two differ in the third order only.
