@@ -735,9 +735,14 @@ TEST(TrainerTest, TheRunFolderTellsTheRun) {
       EXPECT_EQ(line["rows"], 21);
       EXPECT_EQ(line["test_loss"], result.test->loss);
     }
+    if (line["event"] == "plan") {
+      EXPECT_EQ(line["micro_batch"], 8);
+      EXPECT_EQ(line["micro_batches"], 1);
+      EXPECT_EQ(line["planned_bytes"], trainer.PlanBatch().bytes());
+    }
     if (line["event"] != "log") epochs.push_back(line["event"]);
   }
-  EXPECT_THAT(epochs, ElementsAre("epoch", "epoch", "test"));
+  EXPECT_THAT(epochs, ElementsAre("plan", "epoch", "epoch", "test"));
 }
 
 TEST(TrainerTest, WithSeveralDevicesCommunicationIsUnknownNotZero) {
