@@ -1,5 +1,8 @@
 #include "flatout/base/error.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 
 namespace flatout {
@@ -41,14 +44,34 @@ int DefaultExitCode(Code code) {
   }
 }
 
+// Names and values out of files stand in messages. What would end the text (a zero byte) or do
+// things to a terminal is written as \x00.
+std::string Printable(std::string text) {
+  const auto hidden = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+  };
+  if (std::none_of(text.begin(), text.end(), hidden)) return text;
+  std::string printable;
+  for (const char c : text) {
+    if (hidden(c)) {
+      printable += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      printable += c;
+    }
+  }
+  return printable;
+}
+
 }  // namespace
 
 Error::Error(Code code, std::string message)
-    : code_(code), exit_code_(DefaultExitCode(code)), message_(std::move(message)) {
+    : code_(code), exit_code_(DefaultExitCode(code)), message_(Printable(std::move(message))) {
   Rebuild();
 }
 
 void Error::AddContext(std::string context) {
+  context = Printable(std::move(context));
   // Who is near to the fault may have said the same already: "layer conv: add" within "layer conv".
   const std::string_view inner = context_.empty() ? message_ : context_.front();
   if (inner.starts_with(context) &&

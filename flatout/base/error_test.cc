@@ -22,6 +22,15 @@ TEST(Error, KindsCarryTheirCodeAndExitCode) {
             kExitPeerLost);
 }
 
+TEST(Error, BytesOutOfFilesNeitherCutAMessageNorReachATerminal) {
+  const std::string name("a\0b\x1b[2J\r\x7f", 9);
+  DataError error = BadData("feature \"{}\"\n\tis not declared", name);
+  error.AddContext(std::string("file\0x", 6));
+  EXPECT_STREQ(error.what(),
+               "file\\x00x: feature \"a\\x00b\\x1b[2J\\x0d\\x7f\"\n\tis not declared");
+  EXPECT_STREQ(Invalid("\u00fcber {}", "\u65e5").what(), "\u00fcber \u65e5");
+}
+
 TEST(Error, UserAndInternalErrorsAreTold) {
   EXPECT_THROW(throw Invalid("x"), UserError);
   EXPECT_THROW(throw BadData("x"), UserError);
