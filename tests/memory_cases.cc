@@ -117,6 +117,7 @@ MemoryCase MakeMemoryCase(const MemoryChoice& choice) {
   made.optimizer = optim::OptimizerFromConfig(value(choice.optimizer));
   made.loss = nn::LossFromConfig(value(kind.loss));
   made.metrics.push_back(nn::MetricFromConfig(Config(std::string(kind.metric)), made.loss->name()));
+  made.model->SetPolicy(nn::Policy::Named(choice.policy));
   step::StepSpec& spec = made.spec;
   spec.model = made.model.get();
   spec.optimizer = made.optimizer.get();
