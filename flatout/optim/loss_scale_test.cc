@@ -331,8 +331,9 @@ struct ScaledStep {
 class EveryOptimizerTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryOptimizerTest, SkippedStepsChangeNoBit) {
-  const std::string options =
-      "class = \"" + GetParam() + "\"\nuse_ema = true\nweight_decay = 0.1\n";
+  const std::string options = "class = \"" + GetParam() +
+                              "\"\nuse_ema = true\nweight_decay = 0.1\n" +
+                              "learning_rate = 1.0\n";  // large enough for 16-bit weights to move
   for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF16}) {
     ScaledStep step(options, dtype, true);
     for (const double bad : {kInfinity, -kInfinity, kNaN}) {
