@@ -138,11 +138,11 @@ TEST(MemoryTest, MicroBatchesOfAnySizeGiveTheGradientsOfTheWhole) {
 }
 
 TEST(MemoryTest, EveryDeviceSplitsItsPart) {
-  Trainer trainer(Large(), Wide(), {.train = Source(5000)}, Capped("10MiB", 2));
+  Trainer trainer(Large(), Wide(), {.train = Source(5000)}, Capped("7MiB", 2));
   const BatchPlan& plan = trainer.PlanBatch();
   EXPECT_EQ(plan.rows, 2048);
   EXPECT_LT(plan.micro_rows, 2048);
-  EXPECT_LE(plan.bytes(), 10 * kMiB);
+  EXPECT_LE(plan.bytes(), 7 * kMiB);
   EXPECT_THAT(plan.ToString(), HasSubstr("(batch 2048 on each device)"));
 }
 
