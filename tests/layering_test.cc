@@ -149,7 +149,7 @@ std::vector<std::string> Breaches(const fs::path& root) {
 
     for (const fs::path& source : sources) {
       const std::string file = source.lexically_relative(root).generic_string();
-      const bool test = file.ends_with("_test.cc");
+      const bool test = file.ends_with("_test.cc") || file.ends_with("testing.h");
       std::istringstream text(Read(source));
       int number = 0;
       for (std::string line; std::getline(text, line);) {

@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "fake_gpus.h"
+#include "flatout/xla/testdata/fake_gpus.h"
 
 namespace {
 
