@@ -6,12 +6,16 @@ module @all_gather_gradient_2_replicas attributes {mhlo.num_partitions = 1 : i32
     %3 = "stablehlo.broadcast_in_dim"(%2) {broadcast_dimensions = array<i64: 0>} : (tensor<1xf32>) -> tensor<4xf32>
     %4 = "stablehlo.multiply"(%3, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     %5 = "stablehlo.multiply"(%3, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    %6 = "stablehlo.add"(%4, %5) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    %10 = "stablehlo.reduce_scatter"(%6) ({
-    ^bb0(%7: tensor<f32>, %8: tensor<f32>):
-      %9 = "stablehlo.add"(%7, %8) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-      "stablehlo.return"(%9) : (tensor<f32>) -> ()
+    %6 = "stablehlo.constant"() {value = dense<0x7FC00000> : tensor<f32>} : () -> tensor<f32>
+    %7 = "stablehlo.is_finite"(%4) : (tensor<4xf32>) -> tensor<4xi1>
+    %8 = "stablehlo.broadcast_in_dim"(%6) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<4xf32>
+    %9 = "stablehlo.select"(%7, %4, %8) : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %10 = "stablehlo.add"(%9, %5) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %14 = "stablehlo.reduce_scatter"(%10) ({
+    ^bb0(%11: tensor<f32>, %12: tensor<f32>):
+      %13 = "stablehlo.add"(%11, %12) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%13) : (tensor<f32>) -> ()
     }) {scatter_dimension = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<2xf32>
-    "func.return"(%10) : (tensor<2xf32>) -> ()
+    "func.return"(%14) : (tensor<2xf32>) -> ()
   }
 }

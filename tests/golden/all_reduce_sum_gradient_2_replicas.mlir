@@ -10,12 +10,16 @@ module @all_reduce_sum_gradient_2_replicas attributes {mhlo.num_partitions = 1 :
     %6 = "stablehlo.broadcast_in_dim"(%5) {broadcast_dimensions = array<i64: 0>} : (tensor<1xf32>) -> tensor<2xf32>
     %7 = "stablehlo.multiply"(%6, %3) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
     %8 = "stablehlo.multiply"(%6, %3) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-    %9 = "stablehlo.add"(%7, %8) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-    %13 = "stablehlo.all_reduce"(%9) ({
-    ^bb0(%10: tensor<f32>, %11: tensor<f32>):
-      %12 = "stablehlo.add"(%10, %11) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-      "stablehlo.return"(%12) : (tensor<f32>) -> ()
+    %9 = "stablehlo.constant"() {value = dense<0x7FC00000> : tensor<f32>} : () -> tensor<f32>
+    %10 = "stablehlo.is_finite"(%7) : (tensor<2xf32>) -> tensor<2xi1>
+    %11 = "stablehlo.broadcast_in_dim"(%9) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<2xf32>
+    %12 = "stablehlo.select"(%10, %7, %11) : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %13 = "stablehlo.add"(%12, %8) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %17 = "stablehlo.all_reduce"(%13) ({
+    ^bb0(%14: tensor<f32>, %15: tensor<f32>):
+      %16 = "stablehlo.add"(%14, %15) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%16) : (tensor<f32>) -> ()
     }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<2xf32>
-    "func.return"(%13) : (tensor<2xf32>) -> ()
+    "func.return"(%17) : (tensor<2xf32>) -> ()
   }
 }

@@ -6,8 +6,12 @@ module @collective_permute_gradient_4_replicas attributes {mhlo.num_partitions =
     %3 = "stablehlo.broadcast_in_dim"(%2) {broadcast_dimensions = array<i64: 0>} : (tensor<1xf32>) -> tensor<2xf32>
     %4 = "stablehlo.multiply"(%3, %0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
     %5 = "stablehlo.multiply"(%3, %0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-    %6 = "stablehlo.add"(%4, %5) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-    %7 = "stablehlo.collective_permute"(%6) {source_target_pairs = dense<[[1, 0], [2, 1], [3, 2]]> : tensor<3x2xi64>} : (tensor<2xf32>) -> tensor<2xf32>
-    "func.return"(%7) : (tensor<2xf32>) -> ()
+    %6 = "stablehlo.constant"() {value = dense<0x7FC00000> : tensor<f32>} : () -> tensor<f32>
+    %7 = "stablehlo.is_finite"(%4) : (tensor<2xf32>) -> tensor<2xi1>
+    %8 = "stablehlo.broadcast_in_dim"(%6) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<2xf32>
+    %9 = "stablehlo.select"(%7, %4, %8) : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %10 = "stablehlo.add"(%9, %5) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %11 = "stablehlo.collective_permute"(%10) {source_target_pairs = dense<[[1, 0], [2, 1], [3, 2]]> : tensor<3x2xi64>} : (tensor<2xf32>) -> tensor<2xf32>
+    "func.return"(%11) : (tensor<2xf32>) -> ()
   }
 }

@@ -15,14 +15,18 @@ module @reduce_scatter_gradient_4_replicas attributes {mhlo.num_partitions = 1 :
     %11 = "stablehlo.broadcast_in_dim"(%10) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x1xf32>) -> tensor<1x2xf32>
     %12 = "stablehlo.multiply"(%11, %8) : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
     %13 = "stablehlo.multiply"(%11, %8) : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
-    %14 = "stablehlo.add"(%12, %13) : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
-    %15 = "stablehlo.all_gather"(%14) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>} : (tensor<1x2xf32>) -> tensor<4x2xf32>
-    %16 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f32>} : () -> tensor<f32>
-    %20 = "stablehlo.reduce"(%15, %16) ({
-    ^bb0(%17: tensor<f32>, %18: tensor<f32>):
-      %19 = "stablehlo.add"(%17, %18) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-      "stablehlo.return"(%19) : (tensor<f32>) -> ()
+    %14 = "stablehlo.constant"() {value = dense<0x7FC00000> : tensor<f32>} : () -> tensor<f32>
+    %15 = "stablehlo.is_finite"(%12) : (tensor<1x2xf32>) -> tensor<1x2xi1>
+    %16 = "stablehlo.broadcast_in_dim"(%14) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<1x2xf32>
+    %17 = "stablehlo.select"(%15, %12, %16) : (tensor<1x2xi1>, tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
+    %18 = "stablehlo.add"(%17, %13) : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x2xf32>
+    %19 = "stablehlo.all_gather"(%18) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>} : (tensor<1x2xf32>) -> tensor<4x2xf32>
+    %20 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f32>} : () -> tensor<f32>
+    %24 = "stablehlo.reduce"(%19, %20) ({
+    ^bb0(%21: tensor<f32>, %22: tensor<f32>):
+      %23 = "stablehlo.add"(%21, %22) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%23) : (tensor<f32>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<4x2xf32>, tensor<f32>) -> tensor<2xf32>
-    "func.return"(%20) : (tensor<2xf32>) -> ()
+    "func.return"(%24) : (tensor<2xf32>) -> ()
   }
 }

@@ -52,7 +52,7 @@ module @scan_equals_unrolled attributes {mhlo.num_partitions = 1 : i32, mhlo.num
     %57 = "stablehlo.broadcast_in_dim"(%56) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x2x2xf64>
     %58 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
     %59 = "stablehlo.broadcast_in_dim"(%58) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x2xf64>
-    %137:13 = "stablehlo.while"(%51, %arg0, %arg1, %43, %49, %50, %arg3, %38#6, %48, %53, %55, %57, %59) ({
+    %141:13 = "stablehlo.while"(%51, %arg0, %arg1, %43, %49, %50, %arg3, %38#6, %48, %53, %55, %57, %59) ({
     ^bb0(%60: tensor<i32>, %61: tensor<2x2xf64>, %62: tensor<2xf64>, %63: tensor<3x2xf64>, %64: tensor<2x2xf64>, %65: tensor<2xf64>, %66: tensor<4x3x2xf64>, %67: tensor<4x3x2xf64>, %68: tensor<4x3x2xf64>, %69: tensor<4x3x2xf64>, %70: tensor<4x3x2xf64>, %71: tensor<4x2x2xf64>, %72: tensor<4x2xf64>):
       %73 = "stablehlo.constant"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
       %74 = "stablehlo.compare"(%60, %73) {comparison_direction = #stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type SIGNED>} : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -90,679 +90,769 @@ module @scan_equals_unrolled attributes {mhlo.num_partitions = 1 : i32, mhlo.num
         %116 = "stablehlo.add"(%114, %115) : (tensor<f64>, tensor<f64>) -> tensor<f64>
         "stablehlo.return"(%116) : (tensor<f64>) -> ()
       }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-      %118 = "stablehlo.add"(%105, %112) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %119 = "stablehlo.dot_general"(%112, %76) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-      %120 = "stablehlo.dot_general"(%95, %112) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-      %121 = "stablehlo.add"(%79, %120) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-      %122 = "stablehlo.add"(%80, %117) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-      %123 = "stablehlo.constant"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
-      %124 = "stablehlo.add"(%75, %123) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-      %125 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %126 = "stablehlo.reshape"(%118) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-      %127 = "stablehlo.dynamic_update_slice"(%84, %126, %89, %125, %125) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
-      %128 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %129 = "stablehlo.reshape"(%78) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-      %130 = "stablehlo.dynamic_update_slice"(%85, %129, %89, %128, %128) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
-      %131 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %132 = "stablehlo.reshape"(%79) : (tensor<2x2xf64>) -> tensor<1x2x2xf64>
-      %133 = "stablehlo.dynamic_update_slice"(%86, %132, %89, %131, %131) : (tensor<4x2x2xf64>, tensor<1x2x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x2x2xf64>
-      %134 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %135 = "stablehlo.reshape"(%80) : (tensor<2xf64>) -> tensor<1x2xf64>
-      %136 = "stablehlo.dynamic_update_slice"(%87, %135, %89, %134) : (tensor<4x2xf64>, tensor<1x2xf64>, tensor<i32>, tensor<i32>) -> tensor<4x2xf64>
-      "stablehlo.return"(%124, %76, %77, %119, %121, %122, %81, %82, %83, %127, %130, %133, %136) : (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x2x2xf64>, tensor<4x2xf64>) -> ()
+      %118 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+      %119 = "stablehlo.is_finite"(%105) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+      %120 = "stablehlo.broadcast_in_dim"(%118) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+      %121 = "stablehlo.select"(%119, %105, %120) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %122 = "stablehlo.add"(%121, %112) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %123 = "stablehlo.dot_general"(%112, %76) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+      %124 = "stablehlo.dot_general"(%95, %112) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+      %125 = "stablehlo.add"(%79, %124) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+      %126 = "stablehlo.add"(%80, %117) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+      %127 = "stablehlo.constant"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+      %128 = "stablehlo.add"(%75, %127) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      %129 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %130 = "stablehlo.reshape"(%122) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+      %131 = "stablehlo.dynamic_update_slice"(%84, %130, %89, %129, %129) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
+      %132 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %133 = "stablehlo.reshape"(%78) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+      %134 = "stablehlo.dynamic_update_slice"(%85, %133, %89, %132, %132) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
+      %135 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %136 = "stablehlo.reshape"(%79) : (tensor<2x2xf64>) -> tensor<1x2x2xf64>
+      %137 = "stablehlo.dynamic_update_slice"(%86, %136, %89, %135, %135) : (tensor<4x2x2xf64>, tensor<1x2x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x2x2xf64>
+      %138 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %139 = "stablehlo.reshape"(%80) : (tensor<2xf64>) -> tensor<1x2xf64>
+      %140 = "stablehlo.dynamic_update_slice"(%87, %139, %89, %138) : (tensor<4x2xf64>, tensor<1x2xf64>, tensor<i32>, tensor<i32>) -> tensor<4x2xf64>
+      "stablehlo.return"(%128, %76, %77, %123, %125, %126, %81, %82, %83, %131, %134, %137, %140) : (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x2x2xf64>, tensor<4x2xf64>) -> ()
     }) : (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x2x2xf64>, tensor<4x2xf64>) -> (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x2x2xf64>, tensor<4x2xf64>)
-    %138 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %139 = "stablehlo.reshape"(%138) : (tensor<f64>) -> tensor<1x1xf64>
-    %140 = "stablehlo.broadcast_in_dim"(%139) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x1xf64>) -> tensor<2x2xf64>
-    %141 = "stablehlo.cosine"(%137#4) : (tensor<2x2xf64>) -> tensor<2x2xf64>
-    %142 = "stablehlo.multiply"(%140, %141) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %143 = "stablehlo.reshape"(%138) : (tensor<f64>) -> tensor<1x1x1xf64>
-    %144 = "stablehlo.broadcast_in_dim"(%143) {broadcast_dimensions = array<i64: 0, 1, 2>} : (tensor<1x1x1xf64>) -> tensor<4x3x2xf64>
-    %145 = "stablehlo.multiply"(%144, %137#9) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %146 = "stablehlo.multiply"(%144, %137#9) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %147 = "stablehlo.add"(%145, %146) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %148 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %149 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2xf64>} : () -> tensor<2xf64>
-    %150 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2x2xf64>} : () -> tensor<2x2xf64>
-    %151 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2xf64>} : () -> tensor<2xf64>
-    %152 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-    %153 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %154 = "stablehlo.broadcast_in_dim"(%153) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
-    %155 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %156 = "stablehlo.broadcast_in_dim"(%155) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
-    %157 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %158 = "stablehlo.broadcast_in_dim"(%157) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
-    %283:18 = "stablehlo.while"(%152, %arg0, %arg1, %148, %142, %149, %150, %151, %arg3, %38#6, %48, %137#10, %137#11, %137#12, %147, %154, %156, %158) ({
-    ^bb0(%159: tensor<i32>, %160: tensor<2x2xf64>, %161: tensor<2xf64>, %162: tensor<3x2xf64>, %163: tensor<2x2xf64>, %164: tensor<2xf64>, %165: tensor<2x2xf64>, %166: tensor<2xf64>, %167: tensor<4x3x2xf64>, %168: tensor<4x3x2xf64>, %169: tensor<4x3x2xf64>, %170: tensor<4x3x2xf64>, %171: tensor<4x2x2xf64>, %172: tensor<4x2xf64>, %173: tensor<4x3x2xf64>, %174: tensor<4x3x2xf64>, %175: tensor<4x3x2xf64>, %176: tensor<4x3x2xf64>):
-      %177 = "stablehlo.constant"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
-      %178 = "stablehlo.compare"(%159, %177) {comparison_direction = #stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type SIGNED>} : (tensor<i32>, tensor<i32>) -> tensor<i1>
-      "stablehlo.return"(%178) : (tensor<i1>) -> ()
+    %142 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %143 = "stablehlo.reshape"(%142) : (tensor<f64>) -> tensor<1x1xf64>
+    %144 = "stablehlo.broadcast_in_dim"(%143) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x1xf64>) -> tensor<2x2xf64>
+    %145 = "stablehlo.cosine"(%141#4) : (tensor<2x2xf64>) -> tensor<2x2xf64>
+    %146 = "stablehlo.multiply"(%144, %145) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %147 = "stablehlo.reshape"(%142) : (tensor<f64>) -> tensor<1x1x1xf64>
+    %148 = "stablehlo.broadcast_in_dim"(%147) {broadcast_dimensions = array<i64: 0, 1, 2>} : (tensor<1x1x1xf64>) -> tensor<4x3x2xf64>
+    %149 = "stablehlo.multiply"(%148, %141#9) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %150 = "stablehlo.multiply"(%148, %141#9) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %151 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %152 = "stablehlo.is_finite"(%149) : (tensor<4x3x2xf64>) -> tensor<4x3x2xi1>
+    %153 = "stablehlo.broadcast_in_dim"(%151) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
+    %154 = "stablehlo.select"(%152, %149, %153) : (tensor<4x3x2xi1>, tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %155 = "stablehlo.add"(%154, %150) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %156 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %157 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2xf64>} : () -> tensor<2xf64>
+    %158 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2x2xf64>} : () -> tensor<2x2xf64>
+    %159 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2xf64>} : () -> tensor<2xf64>
+    %160 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+    %161 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %162 = "stablehlo.broadcast_in_dim"(%161) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
+    %163 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %164 = "stablehlo.broadcast_in_dim"(%163) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
+    %165 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %166 = "stablehlo.broadcast_in_dim"(%165) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
+    %303:18 = "stablehlo.while"(%160, %arg0, %arg1, %156, %146, %157, %158, %159, %arg3, %38#6, %48, %141#10, %141#11, %141#12, %155, %162, %164, %166) ({
+    ^bb0(%167: tensor<i32>, %168: tensor<2x2xf64>, %169: tensor<2xf64>, %170: tensor<3x2xf64>, %171: tensor<2x2xf64>, %172: tensor<2xf64>, %173: tensor<2x2xf64>, %174: tensor<2xf64>, %175: tensor<4x3x2xf64>, %176: tensor<4x3x2xf64>, %177: tensor<4x3x2xf64>, %178: tensor<4x3x2xf64>, %179: tensor<4x2x2xf64>, %180: tensor<4x2xf64>, %181: tensor<4x3x2xf64>, %182: tensor<4x3x2xf64>, %183: tensor<4x3x2xf64>, %184: tensor<4x3x2xf64>):
+      %185 = "stablehlo.constant"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
+      %186 = "stablehlo.compare"(%167, %185) {comparison_direction = #stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type SIGNED>} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "stablehlo.return"(%186) : (tensor<i1>) -> ()
     }, {
-    ^bb0(%179: tensor<i32>, %180: tensor<2x2xf64>, %181: tensor<2xf64>, %182: tensor<3x2xf64>, %183: tensor<2x2xf64>, %184: tensor<2xf64>, %185: tensor<2x2xf64>, %186: tensor<2xf64>, %187: tensor<4x3x2xf64>, %188: tensor<4x3x2xf64>, %189: tensor<4x3x2xf64>, %190: tensor<4x3x2xf64>, %191: tensor<4x2x2xf64>, %192: tensor<4x2xf64>, %193: tensor<4x3x2xf64>, %194: tensor<4x3x2xf64>, %195: tensor<4x3x2xf64>, %196: tensor<4x3x2xf64>):
-      %197 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %198 = "stablehlo.dynamic_slice"(%187, %179, %197, %197) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
-      %199 = "stablehlo.reshape"(%198) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-      %200 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %201 = "stablehlo.dynamic_slice"(%188, %179, %200, %200) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
-      %202 = "stablehlo.reshape"(%201) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-      %203 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %204 = "stablehlo.dynamic_slice"(%189, %179, %203, %203) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
-      %205 = "stablehlo.reshape"(%204) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-      %206 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %207 = "stablehlo.dynamic_slice"(%190, %179, %206, %206) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
-      %208 = "stablehlo.reshape"(%207) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-      %209 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %210 = "stablehlo.dynamic_slice"(%191, %179, %209, %209) {slice_sizes = array<i64: 1, 2, 2>} : (tensor<4x2x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x2x2xf64>
-      %211 = "stablehlo.reshape"(%210) : (tensor<1x2x2xf64>) -> tensor<2x2xf64>
-      %212 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %213 = "stablehlo.dynamic_slice"(%192, %179, %212) {slice_sizes = array<i64: 1, 2>} : (tensor<4x2xf64>, tensor<i32>, tensor<i32>) -> tensor<1x2xf64>
-      %214 = "stablehlo.reshape"(%213) : (tensor<1x2xf64>) -> tensor<2xf64>
-      %215 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %216 = "stablehlo.dynamic_slice"(%193, %179, %215, %215) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
-      %217 = "stablehlo.reshape"(%216) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-      %218 = "stablehlo.dot_general"(%202, %180) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-      %219 = "stablehlo.add"(%218, %199) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %220 = "stablehlo.broadcast_in_dim"(%181) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
-      %221 = "stablehlo.add"(%219, %220) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %222 = "stablehlo.tanh"(%221) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-      %223 = "stablehlo.multiply"(%205, %199) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %224 = "stablehlo.add"(%208, %223) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %225 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-      %226 = "stablehlo.subtract"(%225, %222) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %227 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-      %228 = "stablehlo.add"(%227, %222) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %229 = "stablehlo.multiply"(%228, %226) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %230 = "stablehlo.multiply"(%224, %229) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %231 = "stablehlo.dot_general"(%183, %230) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
-      %232 = "stablehlo.dot_general"(%202, %183) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-      %233 = "stablehlo.transpose"(%231) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
-      %234 = "stablehlo.dot_general"(%182, %180) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-      %235 = "stablehlo.dot_general"(%230, %182) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-      %236 = "stablehlo.transpose"(%235) {permutation = array<i64: 1, 0>} : (tensor<2x2xf64>) -> tensor<2x2xf64>
-      %237 = "stablehlo.add"(%232, %234) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %238 = "stablehlo.add"(%237, %217) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %239 = "stablehlo.reshape"(%184) : (tensor<2xf64>) -> tensor<1x2xf64>
-      %240 = "stablehlo.broadcast_in_dim"(%239) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x2xf64>) -> tensor<3x2xf64>
-      %241 = "stablehlo.add"(%238, %240) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %242 = "stablehlo.multiply"(%241, %229) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %243 = "stablehlo.multiply"(%241, %224) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %244 = "stablehlo.multiply"(%243, %226) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %245 = "stablehlo.multiply"(%243, %228) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %246 = "stablehlo.negate"(%245) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-      %247 = "stablehlo.add"(%244, %246) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %248 = "stablehlo.multiply"(%217, %222) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %249 = "stablehlo.multiply"(%217, %205) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %250 = "stablehlo.add"(%247, %249) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %251 = "stablehlo.multiply"(%242, %199) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %252 = "stablehlo.multiply"(%242, %205) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %253 = "stablehlo.add"(%248, %251) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %254 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-      %255 = "stablehlo.subtract"(%254, %222) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %256 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-      %257 = "stablehlo.add"(%256, %222) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %258 = "stablehlo.multiply"(%257, %255) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %259 = "stablehlo.multiply"(%250, %258) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %260 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-      %264 = "stablehlo.reduce"(%259, %260) ({
-      ^bb0(%261: tensor<f64>, %262: tensor<f64>):
-        %263 = "stablehlo.add"(%261, %262) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-        "stablehlo.return"(%263) : (tensor<f64>) -> ()
+    ^bb0(%187: tensor<i32>, %188: tensor<2x2xf64>, %189: tensor<2xf64>, %190: tensor<3x2xf64>, %191: tensor<2x2xf64>, %192: tensor<2xf64>, %193: tensor<2x2xf64>, %194: tensor<2xf64>, %195: tensor<4x3x2xf64>, %196: tensor<4x3x2xf64>, %197: tensor<4x3x2xf64>, %198: tensor<4x3x2xf64>, %199: tensor<4x2x2xf64>, %200: tensor<4x2xf64>, %201: tensor<4x3x2xf64>, %202: tensor<4x3x2xf64>, %203: tensor<4x3x2xf64>, %204: tensor<4x3x2xf64>):
+      %205 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %206 = "stablehlo.dynamic_slice"(%195, %187, %205, %205) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
+      %207 = "stablehlo.reshape"(%206) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+      %208 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %209 = "stablehlo.dynamic_slice"(%196, %187, %208, %208) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
+      %210 = "stablehlo.reshape"(%209) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+      %211 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %212 = "stablehlo.dynamic_slice"(%197, %187, %211, %211) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
+      %213 = "stablehlo.reshape"(%212) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+      %214 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %215 = "stablehlo.dynamic_slice"(%198, %187, %214, %214) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
+      %216 = "stablehlo.reshape"(%215) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+      %217 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %218 = "stablehlo.dynamic_slice"(%199, %187, %217, %217) {slice_sizes = array<i64: 1, 2, 2>} : (tensor<4x2x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x2x2xf64>
+      %219 = "stablehlo.reshape"(%218) : (tensor<1x2x2xf64>) -> tensor<2x2xf64>
+      %220 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %221 = "stablehlo.dynamic_slice"(%200, %187, %220) {slice_sizes = array<i64: 1, 2>} : (tensor<4x2xf64>, tensor<i32>, tensor<i32>) -> tensor<1x2xf64>
+      %222 = "stablehlo.reshape"(%221) : (tensor<1x2xf64>) -> tensor<2xf64>
+      %223 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %224 = "stablehlo.dynamic_slice"(%201, %187, %223, %223) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
+      %225 = "stablehlo.reshape"(%224) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+      %226 = "stablehlo.dot_general"(%210, %188) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+      %227 = "stablehlo.add"(%226, %207) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %228 = "stablehlo.broadcast_in_dim"(%189) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
+      %229 = "stablehlo.add"(%227, %228) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %230 = "stablehlo.tanh"(%229) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+      %231 = "stablehlo.multiply"(%213, %207) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %232 = "stablehlo.multiply"(%213, %230) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %233 = "stablehlo.add"(%216, %231) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %234 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+      %235 = "stablehlo.subtract"(%234, %230) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %236 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+      %237 = "stablehlo.add"(%236, %230) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %238 = "stablehlo.multiply"(%237, %235) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %239 = "stablehlo.multiply"(%233, %238) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %240 = "stablehlo.is_finite"(%232) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+      %241 = "stablehlo.dot_general"(%191, %239) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
+      %242 = "stablehlo.dot_general"(%210, %191) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+      %243 = "stablehlo.transpose"(%241) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
+      %244 = "stablehlo.dot_general"(%190, %188) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+      %245 = "stablehlo.dot_general"(%239, %190) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+      %246 = "stablehlo.transpose"(%245) {permutation = array<i64: 1, 0>} : (tensor<2x2xf64>) -> tensor<2x2xf64>
+      %247 = "stablehlo.add"(%242, %244) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %248 = "stablehlo.add"(%247, %225) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %249 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+      %250 = "stablehlo.select"(%240, %225, %249) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %251 = "stablehlo.reshape"(%192) : (tensor<2xf64>) -> tensor<1x2xf64>
+      %252 = "stablehlo.broadcast_in_dim"(%251) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x2xf64>) -> tensor<3x2xf64>
+      %253 = "stablehlo.add"(%248, %252) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %254 = "stablehlo.multiply"(%253, %238) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %255 = "stablehlo.multiply"(%253, %233) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %256 = "stablehlo.multiply"(%255, %235) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %257 = "stablehlo.multiply"(%255, %237) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %258 = "stablehlo.negate"(%257) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+      %259 = "stablehlo.add"(%256, %258) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %260 = "stablehlo.multiply"(%250, %230) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %261 = "stablehlo.multiply"(%250, %213) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %262 = "stablehlo.add"(%259, %261) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %263 = "stablehlo.multiply"(%254, %207) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %264 = "stablehlo.multiply"(%254, %213) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %265 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+      %266 = "stablehlo.is_finite"(%260) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+      %267 = "stablehlo.broadcast_in_dim"(%265) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+      %268 = "stablehlo.select"(%266, %260, %267) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %269 = "stablehlo.add"(%268, %263) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %270 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+      %271 = "stablehlo.subtract"(%270, %230) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %272 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+      %273 = "stablehlo.add"(%272, %230) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %274 = "stablehlo.multiply"(%273, %271) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %275 = "stablehlo.multiply"(%262, %274) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %276 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+      %280 = "stablehlo.reduce"(%275, %276) ({
+      ^bb0(%277: tensor<f64>, %278: tensor<f64>):
+        %279 = "stablehlo.add"(%277, %278) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+        "stablehlo.return"(%279) : (tensor<f64>) -> ()
       }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-      %265 = "stablehlo.add"(%252, %259) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %266 = "stablehlo.dot_general"(%259, %180) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-      %267 = "stablehlo.dot_general"(%202, %259) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-      %268 = "stablehlo.add"(%233, %266) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %269 = "stablehlo.add"(%236, %267) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-      %270 = "stablehlo.add"(%185, %269) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-      %271 = "stablehlo.add"(%186, %264) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-      %272 = "stablehlo.constant"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
-      %273 = "stablehlo.add"(%179, %272) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-      %274 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %275 = "stablehlo.reshape"(%265) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-      %276 = "stablehlo.dynamic_update_slice"(%194, %275, %179, %274, %274) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
-      %277 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %278 = "stablehlo.reshape"(%268) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-      %279 = "stablehlo.dynamic_update_slice"(%195, %278, %179, %277, %277) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
-      %280 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %281 = "stablehlo.reshape"(%253) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-      %282 = "stablehlo.dynamic_update_slice"(%196, %281, %179, %280, %280) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
-      "stablehlo.return"(%273, %180, %181, %242, %183, %184, %270, %271, %187, %188, %189, %190, %191, %192, %193, %276, %279, %282) : (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x2x2xf64>, tensor<4x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> ()
+      %281 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+      %282 = "stablehlo.is_finite"(%264) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+      %283 = "stablehlo.broadcast_in_dim"(%281) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+      %284 = "stablehlo.select"(%282, %264, %283) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %285 = "stablehlo.add"(%284, %275) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %286 = "stablehlo.dot_general"(%275, %188) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+      %287 = "stablehlo.dot_general"(%210, %275) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+      %288 = "stablehlo.add"(%243, %286) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %289 = "stablehlo.add"(%246, %287) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+      %290 = "stablehlo.add"(%193, %289) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+      %291 = "stablehlo.add"(%194, %280) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+      %292 = "stablehlo.constant"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+      %293 = "stablehlo.add"(%187, %292) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      %294 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %295 = "stablehlo.reshape"(%285) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+      %296 = "stablehlo.dynamic_update_slice"(%202, %295, %187, %294, %294) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
+      %297 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %298 = "stablehlo.reshape"(%288) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+      %299 = "stablehlo.dynamic_update_slice"(%203, %298, %187, %297, %297) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
+      %300 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %301 = "stablehlo.reshape"(%269) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+      %302 = "stablehlo.dynamic_update_slice"(%204, %301, %187, %300, %300) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
+      "stablehlo.return"(%293, %188, %189, %254, %191, %192, %290, %291, %195, %196, %197, %198, %199, %200, %201, %296, %299, %302) : (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x2x2xf64>, tensor<4x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> ()
     }) : (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x2x2xf64>, tensor<4x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x2x2xf64>, tensor<4x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>)
-    %284 = "stablehlo.negate"(%283#17) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %285 = "stablehlo.multiply"(%284, %45) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %286 = "stablehlo.cosine"(%38#5) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %287 = "stablehlo.multiply"(%285, %286) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %288 = "stablehlo.multiply"(%283#3, %41) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %289 = "stablehlo.sine"(%38#3) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %290 = "stablehlo.multiply"(%288, %289) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %291 = "stablehlo.negate"(%290) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %292 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2x2xf64>} : () -> tensor<2x2xf64>
-    %293 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2xf64>} : () -> tensor<2xf64>
-    %294 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-    %295 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %296 = "stablehlo.broadcast_in_dim"(%295) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
-    %365:11 = "stablehlo.while"(%294, %arg0, %arg1, %291, %292, %293, %arg3, %38#6, %287, %283#16, %296) ({
-    ^bb0(%297: tensor<i32>, %298: tensor<2x2xf64>, %299: tensor<2xf64>, %300: tensor<3x2xf64>, %301: tensor<2x2xf64>, %302: tensor<2xf64>, %303: tensor<4x3x2xf64>, %304: tensor<4x3x2xf64>, %305: tensor<4x3x2xf64>, %306: tensor<4x3x2xf64>, %307: tensor<4x3x2xf64>):
-      %308 = "stablehlo.constant"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
-      %309 = "stablehlo.compare"(%297, %308) {comparison_direction = #stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type SIGNED>} : (tensor<i32>, tensor<i32>) -> tensor<i1>
-      "stablehlo.return"(%309) : (tensor<i1>) -> ()
+    %304 = "stablehlo.negate"(%303#17) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %305 = "stablehlo.multiply"(%304, %45) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %306 = "stablehlo.cosine"(%38#5) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %307 = "stablehlo.multiply"(%305, %306) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %308 = "stablehlo.multiply"(%303#3, %41) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %309 = "stablehlo.sine"(%38#3) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %310 = "stablehlo.multiply"(%308, %309) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %311 = "stablehlo.negate"(%310) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %312 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2x2xf64>} : () -> tensor<2x2xf64>
+    %313 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<2xf64>} : () -> tensor<2xf64>
+    %314 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+    %315 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %316 = "stablehlo.broadcast_in_dim"(%315) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
+    %389:11 = "stablehlo.while"(%314, %arg0, %arg1, %311, %312, %313, %arg3, %38#6, %307, %303#16, %316) ({
+    ^bb0(%317: tensor<i32>, %318: tensor<2x2xf64>, %319: tensor<2xf64>, %320: tensor<3x2xf64>, %321: tensor<2x2xf64>, %322: tensor<2xf64>, %323: tensor<4x3x2xf64>, %324: tensor<4x3x2xf64>, %325: tensor<4x3x2xf64>, %326: tensor<4x3x2xf64>, %327: tensor<4x3x2xf64>):
+      %328 = "stablehlo.constant"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
+      %329 = "stablehlo.compare"(%317, %328) {comparison_direction = #stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type SIGNED>} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "stablehlo.return"(%329) : (tensor<i1>) -> ()
     }, {
-    ^bb0(%310: tensor<i32>, %311: tensor<2x2xf64>, %312: tensor<2xf64>, %313: tensor<3x2xf64>, %314: tensor<2x2xf64>, %315: tensor<2xf64>, %316: tensor<4x3x2xf64>, %317: tensor<4x3x2xf64>, %318: tensor<4x3x2xf64>, %319: tensor<4x3x2xf64>, %320: tensor<4x3x2xf64>):
-      %321 = "stablehlo.constant"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
-      %322 = "stablehlo.subtract"(%321, %310) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-      %323 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %324 = "stablehlo.dynamic_slice"(%316, %322, %323, %323) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
-      %325 = "stablehlo.reshape"(%324) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-      %326 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %327 = "stablehlo.dynamic_slice"(%317, %322, %326, %326) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
-      %328 = "stablehlo.reshape"(%327) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-      %329 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %330 = "stablehlo.dynamic_slice"(%318, %322, %329, %329) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
-      %331 = "stablehlo.reshape"(%330) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-      %332 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %333 = "stablehlo.dynamic_slice"(%319, %322, %332, %332) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
-      %334 = "stablehlo.reshape"(%333) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-      %335 = "stablehlo.dot_general"(%328, %311) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-      %336 = "stablehlo.add"(%335, %325) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %337 = "stablehlo.broadcast_in_dim"(%312) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
-      %338 = "stablehlo.add"(%336, %337) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %339 = "stablehlo.tanh"(%338) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-      %340 = "stablehlo.multiply"(%331, %325) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %341 = "stablehlo.multiply"(%331, %339) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %342 = "stablehlo.add"(%313, %340) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %343 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-      %344 = "stablehlo.subtract"(%343, %339) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %345 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-      %346 = "stablehlo.add"(%345, %339) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %347 = "stablehlo.multiply"(%346, %344) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %348 = "stablehlo.multiply"(%342, %347) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %349 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-      %353 = "stablehlo.reduce"(%348, %349) ({
-      ^bb0(%350: tensor<f64>, %351: tensor<f64>):
-        %352 = "stablehlo.add"(%350, %351) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-        "stablehlo.return"(%352) : (tensor<f64>) -> ()
+    ^bb0(%330: tensor<i32>, %331: tensor<2x2xf64>, %332: tensor<2xf64>, %333: tensor<3x2xf64>, %334: tensor<2x2xf64>, %335: tensor<2xf64>, %336: tensor<4x3x2xf64>, %337: tensor<4x3x2xf64>, %338: tensor<4x3x2xf64>, %339: tensor<4x3x2xf64>, %340: tensor<4x3x2xf64>):
+      %341 = "stablehlo.constant"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+      %342 = "stablehlo.subtract"(%341, %330) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      %343 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %344 = "stablehlo.dynamic_slice"(%336, %342, %343, %343) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
+      %345 = "stablehlo.reshape"(%344) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+      %346 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %347 = "stablehlo.dynamic_slice"(%337, %342, %346, %346) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
+      %348 = "stablehlo.reshape"(%347) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+      %349 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %350 = "stablehlo.dynamic_slice"(%338, %342, %349, %349) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
+      %351 = "stablehlo.reshape"(%350) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+      %352 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %353 = "stablehlo.dynamic_slice"(%339, %342, %352, %352) {slice_sizes = array<i64: 1, 3, 2>} : (tensor<4x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x3x2xf64>
+      %354 = "stablehlo.reshape"(%353) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+      %355 = "stablehlo.dot_general"(%348, %331) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+      %356 = "stablehlo.add"(%355, %345) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %357 = "stablehlo.broadcast_in_dim"(%332) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
+      %358 = "stablehlo.add"(%356, %357) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %359 = "stablehlo.tanh"(%358) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+      %360 = "stablehlo.multiply"(%351, %345) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %361 = "stablehlo.multiply"(%351, %359) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %362 = "stablehlo.add"(%333, %360) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %363 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+      %364 = "stablehlo.subtract"(%363, %359) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %365 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+      %366 = "stablehlo.add"(%365, %359) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %367 = "stablehlo.multiply"(%366, %364) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %368 = "stablehlo.multiply"(%362, %367) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %369 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+      %373 = "stablehlo.reduce"(%368, %369) ({
+      ^bb0(%370: tensor<f64>, %371: tensor<f64>):
+        %372 = "stablehlo.add"(%370, %371) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+        "stablehlo.return"(%372) : (tensor<f64>) -> ()
       }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-      %354 = "stablehlo.add"(%341, %348) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %355 = "stablehlo.dot_general"(%348, %311) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-      %356 = "stablehlo.dot_general"(%328, %348) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-      %357 = "stablehlo.add"(%355, %334) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-      %358 = "stablehlo.add"(%314, %356) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-      %359 = "stablehlo.add"(%315, %353) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-      %360 = "stablehlo.constant"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
-      %361 = "stablehlo.add"(%310, %360) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-      %362 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
-      %363 = "stablehlo.reshape"(%354) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-      %364 = "stablehlo.dynamic_update_slice"(%320, %363, %322, %362, %362) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
-      "stablehlo.return"(%361, %311, %312, %357, %358, %359, %316, %317, %318, %319, %364) : (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> ()
+      %374 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+      %375 = "stablehlo.is_finite"(%361) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+      %376 = "stablehlo.broadcast_in_dim"(%374) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+      %377 = "stablehlo.select"(%375, %361, %376) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %378 = "stablehlo.add"(%377, %368) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %379 = "stablehlo.dot_general"(%368, %331) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+      %380 = "stablehlo.dot_general"(%348, %368) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+      %381 = "stablehlo.add"(%379, %354) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+      %382 = "stablehlo.add"(%334, %380) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+      %383 = "stablehlo.add"(%335, %373) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+      %384 = "stablehlo.constant"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+      %385 = "stablehlo.add"(%330, %384) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+      %386 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+      %387 = "stablehlo.reshape"(%378) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+      %388 = "stablehlo.dynamic_update_slice"(%340, %387, %342, %386, %386) : (tensor<4x3x2xf64>, tensor<1x3x2xf64>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x3x2xf64>
+      "stablehlo.return"(%385, %331, %332, %381, %382, %383, %336, %337, %338, %339, %388) : (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> ()
     }) : (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> (tensor<i32>, tensor<2x2xf64>, tensor<2xf64>, tensor<3x2xf64>, tensor<2x2xf64>, tensor<2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>, tensor<4x3x2xf64>)
-    %366 = "stablehlo.add"(%283#6, %365#4) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %367 = "stablehlo.add"(%283#7, %365#5) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-    %368 = "stablehlo.add"(%283#15, %365#10) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %369 = "stablehlo.slice"(%arg3) {start_indices = array<i64: 0, 0, 0>, limit_indices = array<i64: 1, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %370 = "stablehlo.reshape"(%369) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %371 = "stablehlo.dot_general"(%arg2, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %372 = "stablehlo.add"(%371, %370) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %373 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
-    %374 = "stablehlo.add"(%372, %373) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %375 = "stablehlo.tanh"(%374) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %376 = "stablehlo.multiply"(%375, %370) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %377 = "stablehlo.slice"(%arg3) {start_indices = array<i64: 1, 0, 0>, limit_indices = array<i64: 2, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %378 = "stablehlo.reshape"(%377) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %379 = "stablehlo.dot_general"(%375, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %380 = "stablehlo.add"(%379, %378) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %381 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
-    %382 = "stablehlo.add"(%380, %381) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %383 = "stablehlo.tanh"(%382) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %384 = "stablehlo.multiply"(%383, %378) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %385 = "stablehlo.slice"(%arg3) {start_indices = array<i64: 2, 0, 0>, limit_indices = array<i64: 3, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %386 = "stablehlo.reshape"(%385) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %387 = "stablehlo.dot_general"(%383, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %388 = "stablehlo.add"(%387, %386) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %389 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
-    %390 = "stablehlo.add"(%388, %389) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %391 = "stablehlo.tanh"(%390) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %392 = "stablehlo.multiply"(%391, %386) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %393 = "stablehlo.slice"(%arg3) {start_indices = array<i64: 3, 0, 0>, limit_indices = array<i64: 4, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %390 = "stablehlo.add"(%303#6, %389#4) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %391 = "stablehlo.add"(%303#7, %389#5) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    %392 = "stablehlo.add"(%303#15, %389#10) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %393 = "stablehlo.slice"(%arg3) {start_indices = array<i64: 0, 0, 0>, limit_indices = array<i64: 1, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
     %394 = "stablehlo.reshape"(%393) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %395 = "stablehlo.dot_general"(%391, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %395 = "stablehlo.dot_general"(%arg2, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
     %396 = "stablehlo.add"(%395, %394) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
     %397 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
     %398 = "stablehlo.add"(%396, %397) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
     %399 = "stablehlo.tanh"(%398) : (tensor<3x2xf64>) -> tensor<3x2xf64>
     %400 = "stablehlo.multiply"(%399, %394) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %401 = "stablehlo.reshape"(%376) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %402 = "stablehlo.reshape"(%384) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %403 = "stablehlo.reshape"(%392) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %404 = "stablehlo.reshape"(%400) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %405 = "stablehlo.concatenate"(%401, %402, %403, %404) {dimension = 0 : i64} : (tensor<1x3x2xf64>, tensor<1x3x2xf64>, tensor<1x3x2xf64>, tensor<1x3x2xf64>) -> tensor<4x3x2xf64>
-    %406 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %407 = "stablehlo.reshape"(%406) : (tensor<f64>) -> tensor<1x1xf64>
-    %408 = "stablehlo.broadcast_in_dim"(%407) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x1xf64>) -> tensor<3x2xf64>
-    %409 = "stablehlo.cosine"(%399) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %410 = "stablehlo.multiply"(%408, %409) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %411 = "stablehlo.reshape"(%406) : (tensor<f64>) -> tensor<1x1x1xf64>
-    %412 = "stablehlo.broadcast_in_dim"(%411) {broadcast_dimensions = array<i64: 0, 1, 2>} : (tensor<1x1x1xf64>) -> tensor<4x3x2xf64>
-    %413 = "stablehlo.sine"(%405) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %414 = "stablehlo.multiply"(%412, %413) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %415 = "stablehlo.negate"(%414) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %416 = "stablehlo.slice"(%415) {start_indices = array<i64: 0, 0, 0>, limit_indices = array<i64: 1, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %417 = "stablehlo.slice"(%415) {start_indices = array<i64: 1, 0, 0>, limit_indices = array<i64: 2, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %418 = "stablehlo.slice"(%415) {start_indices = array<i64: 2, 0, 0>, limit_indices = array<i64: 3, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %419 = "stablehlo.slice"(%415) {start_indices = array<i64: 3, 0, 0>, limit_indices = array<i64: 4, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %420 = "stablehlo.reshape"(%419) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %421 = "stablehlo.reshape"(%418) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %422 = "stablehlo.reshape"(%417) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %423 = "stablehlo.reshape"(%416) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %424 = "stablehlo.multiply"(%420, %394) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %425 = "stablehlo.multiply"(%420, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %426 = "stablehlo.add"(%410, %424) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %427 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %428 = "stablehlo.subtract"(%427, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %429 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %430 = "stablehlo.add"(%429, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %431 = "stablehlo.multiply"(%430, %428) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %432 = "stablehlo.multiply"(%426, %431) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %433 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %437 = "stablehlo.reduce"(%432, %433) ({
-    ^bb0(%434: tensor<f64>, %435: tensor<f64>):
-      %436 = "stablehlo.add"(%434, %435) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%436) : (tensor<f64>) -> ()
+    %401 = "stablehlo.slice"(%arg3) {start_indices = array<i64: 1, 0, 0>, limit_indices = array<i64: 2, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %402 = "stablehlo.reshape"(%401) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %403 = "stablehlo.dot_general"(%399, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %404 = "stablehlo.add"(%403, %402) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %405 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
+    %406 = "stablehlo.add"(%404, %405) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %407 = "stablehlo.tanh"(%406) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %408 = "stablehlo.multiply"(%407, %402) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %409 = "stablehlo.slice"(%arg3) {start_indices = array<i64: 2, 0, 0>, limit_indices = array<i64: 3, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %410 = "stablehlo.reshape"(%409) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %411 = "stablehlo.dot_general"(%407, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %412 = "stablehlo.add"(%411, %410) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %413 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
+    %414 = "stablehlo.add"(%412, %413) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %415 = "stablehlo.tanh"(%414) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %416 = "stablehlo.multiply"(%415, %410) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %417 = "stablehlo.slice"(%arg3) {start_indices = array<i64: 3, 0, 0>, limit_indices = array<i64: 4, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %418 = "stablehlo.reshape"(%417) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %419 = "stablehlo.dot_general"(%415, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %420 = "stablehlo.add"(%419, %418) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %421 = "stablehlo.broadcast_in_dim"(%arg1) {broadcast_dimensions = array<i64: 1>} : (tensor<2xf64>) -> tensor<3x2xf64>
+    %422 = "stablehlo.add"(%420, %421) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %423 = "stablehlo.tanh"(%422) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %424 = "stablehlo.multiply"(%423, %418) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %425 = "stablehlo.reshape"(%400) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %426 = "stablehlo.reshape"(%408) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %427 = "stablehlo.reshape"(%416) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %428 = "stablehlo.reshape"(%424) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %429 = "stablehlo.concatenate"(%425, %426, %427, %428) {dimension = 0 : i64} : (tensor<1x3x2xf64>, tensor<1x3x2xf64>, tensor<1x3x2xf64>, tensor<1x3x2xf64>) -> tensor<4x3x2xf64>
+    %430 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %431 = "stablehlo.reshape"(%430) : (tensor<f64>) -> tensor<1x1xf64>
+    %432 = "stablehlo.broadcast_in_dim"(%431) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x1xf64>) -> tensor<3x2xf64>
+    %433 = "stablehlo.cosine"(%423) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %434 = "stablehlo.multiply"(%432, %433) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %435 = "stablehlo.reshape"(%430) : (tensor<f64>) -> tensor<1x1x1xf64>
+    %436 = "stablehlo.broadcast_in_dim"(%435) {broadcast_dimensions = array<i64: 0, 1, 2>} : (tensor<1x1x1xf64>) -> tensor<4x3x2xf64>
+    %437 = "stablehlo.sine"(%429) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %438 = "stablehlo.multiply"(%436, %437) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %439 = "stablehlo.negate"(%438) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %440 = "stablehlo.slice"(%439) {start_indices = array<i64: 0, 0, 0>, limit_indices = array<i64: 1, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %441 = "stablehlo.slice"(%439) {start_indices = array<i64: 1, 0, 0>, limit_indices = array<i64: 2, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %442 = "stablehlo.slice"(%439) {start_indices = array<i64: 2, 0, 0>, limit_indices = array<i64: 3, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %443 = "stablehlo.slice"(%439) {start_indices = array<i64: 3, 0, 0>, limit_indices = array<i64: 4, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %444 = "stablehlo.reshape"(%443) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %445 = "stablehlo.reshape"(%442) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %446 = "stablehlo.reshape"(%441) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %447 = "stablehlo.reshape"(%440) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %448 = "stablehlo.multiply"(%444, %418) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %449 = "stablehlo.multiply"(%444, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %450 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %451 = "stablehlo.is_finite"(%434) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %452 = "stablehlo.broadcast_in_dim"(%450) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %453 = "stablehlo.select"(%451, %434, %452) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %454 = "stablehlo.add"(%453, %448) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %455 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %456 = "stablehlo.subtract"(%455, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %457 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %458 = "stablehlo.add"(%457, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %459 = "stablehlo.multiply"(%458, %456) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %460 = "stablehlo.multiply"(%454, %459) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %461 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %465 = "stablehlo.reduce"(%460, %461) ({
+    ^bb0(%462: tensor<f64>, %463: tensor<f64>):
+      %464 = "stablehlo.add"(%462, %463) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%464) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-    %438 = "stablehlo.add"(%425, %432) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %439 = "stablehlo.dot_general"(%432, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %440 = "stablehlo.dot_general"(%391, %432) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %441 = "stablehlo.reshape"(%438) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %442 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %443 = "stablehlo.pad"(%441, %442) {edge_padding_low = array<i64: 3, 0, 0>, edge_padding_high = array<i64: 0, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %444 = "stablehlo.multiply"(%421, %386) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %445 = "stablehlo.multiply"(%421, %391) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %446 = "stablehlo.add"(%439, %444) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %447 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %448 = "stablehlo.subtract"(%447, %391) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %449 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %450 = "stablehlo.add"(%449, %391) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %451 = "stablehlo.multiply"(%450, %448) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %452 = "stablehlo.multiply"(%446, %451) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %453 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %457 = "stablehlo.reduce"(%452, %453) ({
-    ^bb0(%454: tensor<f64>, %455: tensor<f64>):
-      %456 = "stablehlo.add"(%454, %455) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%456) : (tensor<f64>) -> ()
+    %466 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %467 = "stablehlo.is_finite"(%449) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %468 = "stablehlo.broadcast_in_dim"(%466) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %469 = "stablehlo.select"(%467, %449, %468) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %470 = "stablehlo.add"(%469, %460) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %471 = "stablehlo.dot_general"(%460, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %472 = "stablehlo.dot_general"(%415, %460) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %473 = "stablehlo.reshape"(%470) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %474 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %475 = "stablehlo.pad"(%473, %474) {edge_padding_low = array<i64: 3, 0, 0>, edge_padding_high = array<i64: 0, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %476 = "stablehlo.multiply"(%445, %410) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %477 = "stablehlo.multiply"(%445, %415) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %478 = "stablehlo.add"(%471, %476) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %479 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %480 = "stablehlo.subtract"(%479, %415) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %481 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %482 = "stablehlo.add"(%481, %415) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %483 = "stablehlo.multiply"(%482, %480) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %484 = "stablehlo.multiply"(%478, %483) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %485 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %489 = "stablehlo.reduce"(%484, %485) ({
+    ^bb0(%486: tensor<f64>, %487: tensor<f64>):
+      %488 = "stablehlo.add"(%486, %487) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%488) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-    %458 = "stablehlo.add"(%437, %457) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-    %459 = "stablehlo.add"(%445, %452) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %460 = "stablehlo.dot_general"(%452, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %461 = "stablehlo.dot_general"(%383, %452) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %462 = "stablehlo.add"(%440, %461) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %463 = "stablehlo.reshape"(%459) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %464 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %465 = "stablehlo.pad"(%463, %464) {edge_padding_low = array<i64: 2, 0, 0>, edge_padding_high = array<i64: 1, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %466 = "stablehlo.add"(%443, %465) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %467 = "stablehlo.multiply"(%422, %378) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %468 = "stablehlo.multiply"(%422, %383) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %469 = "stablehlo.add"(%460, %467) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %470 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %471 = "stablehlo.subtract"(%470, %383) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %472 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %473 = "stablehlo.add"(%472, %383) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %474 = "stablehlo.multiply"(%473, %471) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %475 = "stablehlo.multiply"(%469, %474) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %476 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %480 = "stablehlo.reduce"(%475, %476) ({
-    ^bb0(%477: tensor<f64>, %478: tensor<f64>):
-      %479 = "stablehlo.add"(%477, %478) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%479) : (tensor<f64>) -> ()
+    %490 = "stablehlo.add"(%465, %489) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    %491 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %492 = "stablehlo.is_finite"(%477) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %493 = "stablehlo.broadcast_in_dim"(%491) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %494 = "stablehlo.select"(%492, %477, %493) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %495 = "stablehlo.add"(%494, %484) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %496 = "stablehlo.dot_general"(%484, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %497 = "stablehlo.dot_general"(%407, %484) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %498 = "stablehlo.add"(%472, %497) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %499 = "stablehlo.reshape"(%495) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %500 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %501 = "stablehlo.pad"(%499, %500) {edge_padding_low = array<i64: 2, 0, 0>, edge_padding_high = array<i64: 1, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %502 = "stablehlo.add"(%475, %501) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %503 = "stablehlo.multiply"(%446, %402) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %504 = "stablehlo.multiply"(%446, %407) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %505 = "stablehlo.add"(%496, %503) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %506 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %507 = "stablehlo.subtract"(%506, %407) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %508 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %509 = "stablehlo.add"(%508, %407) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %510 = "stablehlo.multiply"(%509, %507) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %511 = "stablehlo.multiply"(%505, %510) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %512 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %516 = "stablehlo.reduce"(%511, %512) ({
+    ^bb0(%513: tensor<f64>, %514: tensor<f64>):
+      %515 = "stablehlo.add"(%513, %514) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%515) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-    %481 = "stablehlo.add"(%458, %480) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-    %482 = "stablehlo.add"(%468, %475) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %483 = "stablehlo.dot_general"(%475, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %484 = "stablehlo.dot_general"(%375, %475) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %485 = "stablehlo.add"(%462, %484) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %486 = "stablehlo.reshape"(%482) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %487 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %488 = "stablehlo.pad"(%486, %487) {edge_padding_low = array<i64: 1, 0, 0>, edge_padding_high = array<i64: 2, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %489 = "stablehlo.add"(%466, %488) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %490 = "stablehlo.multiply"(%423, %370) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %491 = "stablehlo.multiply"(%423, %375) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %492 = "stablehlo.add"(%483, %490) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %493 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %494 = "stablehlo.subtract"(%493, %375) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %495 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %496 = "stablehlo.add"(%495, %375) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %497 = "stablehlo.multiply"(%496, %494) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %498 = "stablehlo.multiply"(%492, %497) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %499 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %503 = "stablehlo.reduce"(%498, %499) ({
-    ^bb0(%500: tensor<f64>, %501: tensor<f64>):
-      %502 = "stablehlo.add"(%500, %501) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%502) : (tensor<f64>) -> ()
+    %517 = "stablehlo.add"(%490, %516) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    %518 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %519 = "stablehlo.is_finite"(%504) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %520 = "stablehlo.broadcast_in_dim"(%518) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %521 = "stablehlo.select"(%519, %504, %520) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %522 = "stablehlo.add"(%521, %511) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %523 = "stablehlo.dot_general"(%511, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %524 = "stablehlo.dot_general"(%399, %511) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %525 = "stablehlo.add"(%498, %524) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %526 = "stablehlo.reshape"(%522) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %527 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %528 = "stablehlo.pad"(%526, %527) {edge_padding_low = array<i64: 1, 0, 0>, edge_padding_high = array<i64: 2, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %529 = "stablehlo.add"(%502, %528) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %530 = "stablehlo.multiply"(%447, %394) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %531 = "stablehlo.multiply"(%447, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %532 = "stablehlo.add"(%523, %530) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %533 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %534 = "stablehlo.subtract"(%533, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %535 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %536 = "stablehlo.add"(%535, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %537 = "stablehlo.multiply"(%536, %534) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %538 = "stablehlo.multiply"(%532, %537) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %539 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %543 = "stablehlo.reduce"(%538, %539) ({
+    ^bb0(%540: tensor<f64>, %541: tensor<f64>):
+      %542 = "stablehlo.add"(%540, %541) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%542) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-    %504 = "stablehlo.add"(%481, %503) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-    %505 = "stablehlo.add"(%491, %498) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %506 = "stablehlo.dot_general"(%498, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %507 = "stablehlo.dot_general"(%arg2, %498) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %508 = "stablehlo.add"(%485, %507) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %509 = "stablehlo.reshape"(%505) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %510 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %511 = "stablehlo.pad"(%509, %510) {edge_padding_low = array<i64: 0, 0, 0>, edge_padding_high = array<i64: 3, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %512 = "stablehlo.add"(%489, %511) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %513 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %514 = "stablehlo.reshape"(%513) : (tensor<f64>) -> tensor<1x1xf64>
-    %515 = "stablehlo.broadcast_in_dim"(%514) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x1xf64>) -> tensor<2x2xf64>
-    %516 = "stablehlo.cosine"(%508) : (tensor<2x2xf64>) -> tensor<2x2xf64>
-    %517 = "stablehlo.multiply"(%515, %516) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %518 = "stablehlo.reshape"(%513) : (tensor<f64>) -> tensor<1x1x1xf64>
-    %519 = "stablehlo.broadcast_in_dim"(%518) {broadcast_dimensions = array<i64: 0, 1, 2>} : (tensor<1x1x1xf64>) -> tensor<4x3x2xf64>
-    %520 = "stablehlo.multiply"(%519, %512) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %521 = "stablehlo.multiply"(%519, %512) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %522 = "stablehlo.add"(%520, %521) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %523 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %524 = "stablehlo.pad"(%522, %523) {edge_padding_low = array<i64: 0, 0, 0>, edge_padding_high = array<i64: -3, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<1x3x2xf64>
-    %525 = "stablehlo.reshape"(%524) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %526 = "stablehlo.dot_general"(%517, %498) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
-    %527 = "stablehlo.dot_general"(%arg2, %517) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %528 = "stablehlo.transpose"(%526) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
-    %529 = "stablehlo.add"(%527, %525) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %530 = "stablehlo.multiply"(%529, %497) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %531 = "stablehlo.multiply"(%529, %492) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %532 = "stablehlo.multiply"(%531, %494) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %533 = "stablehlo.multiply"(%531, %496) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %534 = "stablehlo.negate"(%533) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %535 = "stablehlo.add"(%532, %534) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %536 = "stablehlo.multiply"(%525, %375) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %537 = "stablehlo.multiply"(%525, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %538 = "stablehlo.add"(%535, %537) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %539 = "stablehlo.multiply"(%530, %370) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %540 = "stablehlo.multiply"(%530, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %541 = "stablehlo.add"(%536, %539) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %542 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %543 = "stablehlo.pad"(%522, %542) {edge_padding_low = array<i64: -1, 0, 0>, edge_padding_high = array<i64: -2, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<1x3x2xf64>
-    %544 = "stablehlo.reshape"(%543) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %545 = "stablehlo.dot_general"(%517, %475) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
-    %546 = "stablehlo.dot_general"(%375, %517) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %547 = "stablehlo.transpose"(%545) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
-    %548 = "stablehlo.add"(%538, %547) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %549 = "stablehlo.dot_general"(%530, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %550 = "stablehlo.dot_general"(%475, %530) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %551 = "stablehlo.transpose"(%550) {permutation = array<i64: 1, 0>} : (tensor<2x2xf64>) -> tensor<2x2xf64>
-    %552 = "stablehlo.add"(%546, %549) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %553 = "stablehlo.add"(%552, %544) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %554 = "stablehlo.multiply"(%553, %474) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %555 = "stablehlo.multiply"(%553, %469) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %556 = "stablehlo.multiply"(%555, %471) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %557 = "stablehlo.multiply"(%555, %473) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %558 = "stablehlo.negate"(%557) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %559 = "stablehlo.add"(%556, %558) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %560 = "stablehlo.multiply"(%544, %383) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %561 = "stablehlo.multiply"(%544, %422) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %562 = "stablehlo.add"(%559, %561) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %563 = "stablehlo.multiply"(%554, %378) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %564 = "stablehlo.multiply"(%554, %422) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %565 = "stablehlo.add"(%560, %563) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %566 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %567 = "stablehlo.pad"(%522, %566) {edge_padding_low = array<i64: -2, 0, 0>, edge_padding_high = array<i64: -1, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<1x3x2xf64>
-    %568 = "stablehlo.reshape"(%567) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %569 = "stablehlo.dot_general"(%517, %452) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
-    %570 = "stablehlo.dot_general"(%383, %517) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %571 = "stablehlo.transpose"(%569) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
-    %572 = "stablehlo.add"(%562, %571) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %573 = "stablehlo.dot_general"(%554, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %574 = "stablehlo.dot_general"(%452, %554) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %575 = "stablehlo.transpose"(%574) {permutation = array<i64: 1, 0>} : (tensor<2x2xf64>) -> tensor<2x2xf64>
-    %576 = "stablehlo.add"(%570, %573) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %577 = "stablehlo.add"(%551, %575) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %578 = "stablehlo.add"(%576, %568) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %579 = "stablehlo.multiply"(%578, %451) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %580 = "stablehlo.multiply"(%578, %446) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %581 = "stablehlo.multiply"(%580, %448) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %582 = "stablehlo.multiply"(%580, %450) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %583 = "stablehlo.negate"(%582) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %584 = "stablehlo.add"(%581, %583) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %585 = "stablehlo.multiply"(%568, %391) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %586 = "stablehlo.multiply"(%568, %421) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %587 = "stablehlo.add"(%584, %586) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %588 = "stablehlo.multiply"(%579, %386) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %589 = "stablehlo.multiply"(%579, %421) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %590 = "stablehlo.add"(%585, %588) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %591 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %592 = "stablehlo.pad"(%522, %591) {edge_padding_low = array<i64: -3, 0, 0>, edge_padding_high = array<i64: 0, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<1x3x2xf64>
-    %593 = "stablehlo.reshape"(%592) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %594 = "stablehlo.dot_general"(%517, %432) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
-    %595 = "stablehlo.dot_general"(%391, %517) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %596 = "stablehlo.transpose"(%594) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
-    %597 = "stablehlo.add"(%587, %596) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %598 = "stablehlo.dot_general"(%579, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %599 = "stablehlo.dot_general"(%432, %579) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %600 = "stablehlo.transpose"(%599) {permutation = array<i64: 1, 0>} : (tensor<2x2xf64>) -> tensor<2x2xf64>
-    %601 = "stablehlo.add"(%595, %598) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %602 = "stablehlo.add"(%577, %600) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %603 = "stablehlo.add"(%601, %593) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %604 = "stablehlo.multiply"(%603, %431) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %605 = "stablehlo.multiply"(%603, %426) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %606 = "stablehlo.multiply"(%605, %428) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %607 = "stablehlo.multiply"(%605, %430) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %608 = "stablehlo.negate"(%607) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %609 = "stablehlo.add"(%606, %608) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %610 = "stablehlo.multiply"(%593, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %611 = "stablehlo.multiply"(%593, %420) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %612 = "stablehlo.add"(%609, %611) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %613 = "stablehlo.multiply"(%604, %394) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %614 = "stablehlo.multiply"(%604, %420) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %615 = "stablehlo.add"(%610, %613) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %616 = "stablehlo.reshape"(%541) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %617 = "stablehlo.reshape"(%565) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %618 = "stablehlo.reshape"(%590) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %619 = "stablehlo.reshape"(%615) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %620 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %621 = "stablehlo.pad"(%619, %620) {edge_padding_low = array<i64: 3, 0, 0>, edge_padding_high = array<i64: 0, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %622 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %623 = "stablehlo.pad"(%618, %622) {edge_padding_low = array<i64: 2, 0, 0>, edge_padding_high = array<i64: 1, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %624 = "stablehlo.add"(%621, %623) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %625 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %626 = "stablehlo.pad"(%617, %625) {edge_padding_low = array<i64: 1, 0, 0>, edge_padding_high = array<i64: 2, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %627 = "stablehlo.add"(%624, %626) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %628 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %629 = "stablehlo.pad"(%616, %628) {edge_padding_low = array<i64: 0, 0, 0>, edge_padding_high = array<i64: 3, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %630 = "stablehlo.add"(%627, %629) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %631 = "stablehlo.negate"(%630) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %632 = "stablehlo.multiply"(%631, %412) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %633 = "stablehlo.cosine"(%405) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %634 = "stablehlo.multiply"(%632, %633) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %635 = "stablehlo.multiply"(%604, %408) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %636 = "stablehlo.sine"(%399) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %637 = "stablehlo.multiply"(%635, %636) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %638 = "stablehlo.negate"(%637) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %639 = "stablehlo.add"(%612, %638) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %640 = "stablehlo.slice"(%634) {start_indices = array<i64: 0, 0, 0>, limit_indices = array<i64: 1, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %641 = "stablehlo.slice"(%634) {start_indices = array<i64: 1, 0, 0>, limit_indices = array<i64: 2, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %642 = "stablehlo.slice"(%634) {start_indices = array<i64: 2, 0, 0>, limit_indices = array<i64: 3, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %643 = "stablehlo.slice"(%634) {start_indices = array<i64: 3, 0, 0>, limit_indices = array<i64: 4, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
-    %644 = "stablehlo.reshape"(%643) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %645 = "stablehlo.reshape"(%642) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %646 = "stablehlo.reshape"(%641) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %647 = "stablehlo.reshape"(%640) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
-    %648 = "stablehlo.multiply"(%644, %394) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %649 = "stablehlo.multiply"(%644, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %650 = "stablehlo.add"(%639, %648) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %651 = "stablehlo.add"(%614, %649) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %652 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %653 = "stablehlo.subtract"(%652, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %654 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %655 = "stablehlo.add"(%654, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %656 = "stablehlo.multiply"(%655, %653) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %657 = "stablehlo.multiply"(%650, %656) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %658 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %662 = "stablehlo.reduce"(%657, %658) ({
-    ^bb0(%659: tensor<f64>, %660: tensor<f64>):
-      %661 = "stablehlo.add"(%659, %660) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%661) : (tensor<f64>) -> ()
+    %544 = "stablehlo.add"(%517, %543) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    %545 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %546 = "stablehlo.is_finite"(%531) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %547 = "stablehlo.broadcast_in_dim"(%545) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %548 = "stablehlo.select"(%546, %531, %547) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %549 = "stablehlo.add"(%548, %538) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %550 = "stablehlo.dot_general"(%538, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %551 = "stablehlo.dot_general"(%arg2, %538) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %552 = "stablehlo.add"(%525, %551) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %553 = "stablehlo.reshape"(%549) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %554 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %555 = "stablehlo.pad"(%553, %554) {edge_padding_low = array<i64: 0, 0, 0>, edge_padding_high = array<i64: 3, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %556 = "stablehlo.add"(%529, %555) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %557 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %558 = "stablehlo.reshape"(%557) : (tensor<f64>) -> tensor<1x1xf64>
+    %559 = "stablehlo.broadcast_in_dim"(%558) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<1x1xf64>) -> tensor<2x2xf64>
+    %560 = "stablehlo.cosine"(%552) : (tensor<2x2xf64>) -> tensor<2x2xf64>
+    %561 = "stablehlo.multiply"(%559, %560) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %562 = "stablehlo.reshape"(%557) : (tensor<f64>) -> tensor<1x1x1xf64>
+    %563 = "stablehlo.broadcast_in_dim"(%562) {broadcast_dimensions = array<i64: 0, 1, 2>} : (tensor<1x1x1xf64>) -> tensor<4x3x2xf64>
+    %564 = "stablehlo.multiply"(%563, %556) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %565 = "stablehlo.multiply"(%563, %556) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %566 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %567 = "stablehlo.is_finite"(%564) : (tensor<4x3x2xf64>) -> tensor<4x3x2xi1>
+    %568 = "stablehlo.broadcast_in_dim"(%566) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<4x3x2xf64>
+    %569 = "stablehlo.select"(%567, %564, %568) : (tensor<4x3x2xi1>, tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %570 = "stablehlo.add"(%569, %565) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %571 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %572 = "stablehlo.pad"(%570, %571) {edge_padding_low = array<i64: 0, 0, 0>, edge_padding_high = array<i64: -3, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<1x3x2xf64>
+    %573 = "stablehlo.reshape"(%572) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %574 = "stablehlo.dot_general"(%561, %538) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
+    %575 = "stablehlo.dot_general"(%arg2, %561) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %576 = "stablehlo.transpose"(%574) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
+    %577 = "stablehlo.add"(%575, %573) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %578 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %579 = "stablehlo.select"(%546, %573, %578) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %580 = "stablehlo.multiply"(%577, %537) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %581 = "stablehlo.multiply"(%577, %532) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %582 = "stablehlo.multiply"(%581, %534) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %583 = "stablehlo.multiply"(%581, %536) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %584 = "stablehlo.negate"(%583) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %585 = "stablehlo.add"(%582, %584) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %586 = "stablehlo.multiply"(%579, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %587 = "stablehlo.multiply"(%579, %447) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %588 = "stablehlo.add"(%585, %587) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %589 = "stablehlo.multiply"(%580, %394) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %590 = "stablehlo.multiply"(%580, %447) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %591 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %592 = "stablehlo.is_finite"(%586) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %593 = "stablehlo.broadcast_in_dim"(%591) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %594 = "stablehlo.select"(%592, %586, %593) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %595 = "stablehlo.add"(%594, %589) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %596 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %597 = "stablehlo.pad"(%570, %596) {edge_padding_low = array<i64: -1, 0, 0>, edge_padding_high = array<i64: -2, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<1x3x2xf64>
+    %598 = "stablehlo.reshape"(%597) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %599 = "stablehlo.dot_general"(%561, %511) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
+    %600 = "stablehlo.dot_general"(%399, %561) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %601 = "stablehlo.transpose"(%599) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
+    %602 = "stablehlo.add"(%588, %601) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %603 = "stablehlo.dot_general"(%580, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %604 = "stablehlo.dot_general"(%511, %580) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %605 = "stablehlo.transpose"(%604) {permutation = array<i64: 1, 0>} : (tensor<2x2xf64>) -> tensor<2x2xf64>
+    %606 = "stablehlo.add"(%600, %603) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %607 = "stablehlo.add"(%606, %598) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %608 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %609 = "stablehlo.select"(%519, %598, %608) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %610 = "stablehlo.multiply"(%607, %510) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %611 = "stablehlo.multiply"(%607, %505) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %612 = "stablehlo.multiply"(%611, %507) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %613 = "stablehlo.multiply"(%611, %509) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %614 = "stablehlo.negate"(%613) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %615 = "stablehlo.add"(%612, %614) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %616 = "stablehlo.multiply"(%609, %407) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %617 = "stablehlo.multiply"(%609, %446) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %618 = "stablehlo.add"(%615, %617) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %619 = "stablehlo.multiply"(%610, %402) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %620 = "stablehlo.multiply"(%610, %446) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %621 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %622 = "stablehlo.is_finite"(%616) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %623 = "stablehlo.broadcast_in_dim"(%621) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %624 = "stablehlo.select"(%622, %616, %623) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %625 = "stablehlo.add"(%624, %619) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %626 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %627 = "stablehlo.pad"(%570, %626) {edge_padding_low = array<i64: -2, 0, 0>, edge_padding_high = array<i64: -1, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<1x3x2xf64>
+    %628 = "stablehlo.reshape"(%627) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %629 = "stablehlo.dot_general"(%561, %484) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
+    %630 = "stablehlo.dot_general"(%407, %561) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %631 = "stablehlo.transpose"(%629) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
+    %632 = "stablehlo.add"(%618, %631) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %633 = "stablehlo.dot_general"(%610, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %634 = "stablehlo.dot_general"(%484, %610) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %635 = "stablehlo.transpose"(%634) {permutation = array<i64: 1, 0>} : (tensor<2x2xf64>) -> tensor<2x2xf64>
+    %636 = "stablehlo.add"(%630, %633) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %637 = "stablehlo.add"(%605, %635) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %638 = "stablehlo.add"(%636, %628) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %639 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %640 = "stablehlo.select"(%492, %628, %639) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %641 = "stablehlo.multiply"(%638, %483) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %642 = "stablehlo.multiply"(%638, %478) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %643 = "stablehlo.multiply"(%642, %480) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %644 = "stablehlo.multiply"(%642, %482) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %645 = "stablehlo.negate"(%644) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %646 = "stablehlo.add"(%643, %645) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %647 = "stablehlo.multiply"(%640, %415) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %648 = "stablehlo.multiply"(%640, %445) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %649 = "stablehlo.add"(%646, %648) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %650 = "stablehlo.multiply"(%641, %410) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %651 = "stablehlo.multiply"(%641, %445) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %652 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %653 = "stablehlo.is_finite"(%647) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %654 = "stablehlo.broadcast_in_dim"(%652) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %655 = "stablehlo.select"(%653, %647, %654) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %656 = "stablehlo.add"(%655, %650) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %657 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %658 = "stablehlo.pad"(%570, %657) {edge_padding_low = array<i64: -3, 0, 0>, edge_padding_high = array<i64: 0, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<1x3x2xf64>
+    %659 = "stablehlo.reshape"(%658) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %660 = "stablehlo.dot_general"(%561, %460) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x2xf64>, tensor<3x2xf64>) -> tensor<2x3xf64>
+    %661 = "stablehlo.dot_general"(%415, %561) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %662 = "stablehlo.transpose"(%660) {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
+    %663 = "stablehlo.add"(%649, %662) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %664 = "stablehlo.dot_general"(%641, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %665 = "stablehlo.dot_general"(%460, %641) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %666 = "stablehlo.transpose"(%665) {permutation = array<i64: 1, 0>} : (tensor<2x2xf64>) -> tensor<2x2xf64>
+    %667 = "stablehlo.add"(%661, %664) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %668 = "stablehlo.add"(%637, %666) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %669 = "stablehlo.add"(%667, %659) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %670 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %671 = "stablehlo.select"(%467, %659, %670) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %672 = "stablehlo.multiply"(%669, %459) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %673 = "stablehlo.multiply"(%669, %454) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %674 = "stablehlo.multiply"(%673, %456) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %675 = "stablehlo.multiply"(%673, %458) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %676 = "stablehlo.negate"(%675) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %677 = "stablehlo.add"(%674, %676) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %678 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %679 = "stablehlo.select"(%451, %672, %678) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %680 = "stablehlo.multiply"(%671, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %681 = "stablehlo.multiply"(%671, %444) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %682 = "stablehlo.add"(%677, %681) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %683 = "stablehlo.multiply"(%672, %418) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %684 = "stablehlo.multiply"(%672, %444) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %685 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %686 = "stablehlo.is_finite"(%680) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %687 = "stablehlo.broadcast_in_dim"(%685) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %688 = "stablehlo.select"(%686, %680, %687) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %689 = "stablehlo.add"(%688, %683) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %690 = "stablehlo.reshape"(%595) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %691 = "stablehlo.reshape"(%625) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %692 = "stablehlo.reshape"(%656) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %693 = "stablehlo.reshape"(%689) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %694 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %695 = "stablehlo.pad"(%693, %694) {edge_padding_low = array<i64: 3, 0, 0>, edge_padding_high = array<i64: 0, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %696 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %697 = "stablehlo.pad"(%692, %696) {edge_padding_low = array<i64: 2, 0, 0>, edge_padding_high = array<i64: 1, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %698 = "stablehlo.add"(%695, %697) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %699 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %700 = "stablehlo.pad"(%691, %699) {edge_padding_low = array<i64: 1, 0, 0>, edge_padding_high = array<i64: 2, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %701 = "stablehlo.add"(%698, %700) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %702 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %703 = "stablehlo.pad"(%690, %702) {edge_padding_low = array<i64: 0, 0, 0>, edge_padding_high = array<i64: 3, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %704 = "stablehlo.add"(%701, %703) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %705 = "stablehlo.negate"(%704) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %706 = "stablehlo.multiply"(%705, %436) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %707 = "stablehlo.cosine"(%429) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %708 = "stablehlo.multiply"(%706, %707) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %709 = "stablehlo.multiply"(%679, %432) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %710 = "stablehlo.sine"(%423) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %711 = "stablehlo.multiply"(%709, %710) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %712 = "stablehlo.negate"(%711) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %713 = "stablehlo.add"(%682, %712) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %714 = "stablehlo.slice"(%708) {start_indices = array<i64: 0, 0, 0>, limit_indices = array<i64: 1, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %715 = "stablehlo.slice"(%708) {start_indices = array<i64: 1, 0, 0>, limit_indices = array<i64: 2, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %716 = "stablehlo.slice"(%708) {start_indices = array<i64: 2, 0, 0>, limit_indices = array<i64: 3, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %717 = "stablehlo.slice"(%708) {start_indices = array<i64: 3, 0, 0>, limit_indices = array<i64: 4, 3, 2>, strides = array<i64: 1, 1, 1>} : (tensor<4x3x2xf64>) -> tensor<1x3x2xf64>
+    %718 = "stablehlo.reshape"(%717) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %719 = "stablehlo.reshape"(%716) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %720 = "stablehlo.reshape"(%715) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %721 = "stablehlo.reshape"(%714) : (tensor<1x3x2xf64>) -> tensor<3x2xf64>
+    %722 = "stablehlo.multiply"(%718, %418) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %723 = "stablehlo.multiply"(%718, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %724 = "stablehlo.add"(%713, %722) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %725 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %726 = "stablehlo.is_finite"(%684) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %727 = "stablehlo.broadcast_in_dim"(%725) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %728 = "stablehlo.select"(%726, %684, %727) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %729 = "stablehlo.add"(%728, %723) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %730 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %731 = "stablehlo.subtract"(%730, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %732 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %733 = "stablehlo.add"(%732, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %734 = "stablehlo.multiply"(%733, %731) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %735 = "stablehlo.multiply"(%724, %734) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %736 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %740 = "stablehlo.reduce"(%735, %736) ({
+    ^bb0(%737: tensor<f64>, %738: tensor<f64>):
+      %739 = "stablehlo.add"(%737, %738) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%739) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-    %663 = "stablehlo.add"(%651, %657) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %664 = "stablehlo.dot_general"(%657, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %665 = "stablehlo.dot_general"(%391, %657) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %666 = "stablehlo.add"(%597, %664) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %667 = "stablehlo.add"(%602, %665) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %668 = "stablehlo.reshape"(%663) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %669 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %670 = "stablehlo.pad"(%668, %669) {edge_padding_low = array<i64: 3, 0, 0>, edge_padding_high = array<i64: 0, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %671 = "stablehlo.multiply"(%645, %386) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %672 = "stablehlo.multiply"(%645, %391) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %673 = "stablehlo.add"(%666, %671) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %674 = "stablehlo.add"(%589, %672) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %675 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %676 = "stablehlo.subtract"(%675, %391) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %677 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %678 = "stablehlo.add"(%677, %391) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %679 = "stablehlo.multiply"(%678, %676) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %680 = "stablehlo.multiply"(%673, %679) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %681 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %685 = "stablehlo.reduce"(%680, %681) ({
-    ^bb0(%682: tensor<f64>, %683: tensor<f64>):
-      %684 = "stablehlo.add"(%682, %683) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%684) : (tensor<f64>) -> ()
+    %741 = "stablehlo.add"(%729, %735) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %742 = "stablehlo.dot_general"(%735, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %743 = "stablehlo.dot_general"(%415, %735) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %744 = "stablehlo.add"(%663, %742) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %745 = "stablehlo.add"(%668, %743) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %746 = "stablehlo.reshape"(%741) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %747 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %748 = "stablehlo.pad"(%746, %747) {edge_padding_low = array<i64: 3, 0, 0>, edge_padding_high = array<i64: 0, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %749 = "stablehlo.multiply"(%719, %410) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %750 = "stablehlo.multiply"(%719, %415) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %751 = "stablehlo.add"(%744, %749) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %752 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %753 = "stablehlo.is_finite"(%651) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %754 = "stablehlo.broadcast_in_dim"(%752) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %755 = "stablehlo.select"(%753, %651, %754) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %756 = "stablehlo.add"(%755, %750) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %757 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %758 = "stablehlo.subtract"(%757, %415) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %759 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %760 = "stablehlo.add"(%759, %415) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %761 = "stablehlo.multiply"(%760, %758) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %762 = "stablehlo.multiply"(%751, %761) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %763 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %767 = "stablehlo.reduce"(%762, %763) ({
+    ^bb0(%764: tensor<f64>, %765: tensor<f64>):
+      %766 = "stablehlo.add"(%764, %765) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%766) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-    %686 = "stablehlo.add"(%662, %685) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-    %687 = "stablehlo.add"(%674, %680) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %688 = "stablehlo.dot_general"(%680, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %689 = "stablehlo.dot_general"(%383, %680) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %690 = "stablehlo.add"(%572, %688) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %691 = "stablehlo.add"(%667, %689) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %692 = "stablehlo.reshape"(%687) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %693 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %694 = "stablehlo.pad"(%692, %693) {edge_padding_low = array<i64: 2, 0, 0>, edge_padding_high = array<i64: 1, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %695 = "stablehlo.add"(%670, %694) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %696 = "stablehlo.multiply"(%646, %378) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %697 = "stablehlo.multiply"(%646, %383) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %698 = "stablehlo.add"(%690, %696) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %699 = "stablehlo.add"(%564, %697) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %700 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %701 = "stablehlo.subtract"(%700, %383) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %702 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %703 = "stablehlo.add"(%702, %383) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %704 = "stablehlo.multiply"(%703, %701) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %705 = "stablehlo.multiply"(%698, %704) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %706 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %710 = "stablehlo.reduce"(%705, %706) ({
-    ^bb0(%707: tensor<f64>, %708: tensor<f64>):
-      %709 = "stablehlo.add"(%707, %708) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%709) : (tensor<f64>) -> ()
+    %768 = "stablehlo.add"(%740, %767) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    %769 = "stablehlo.add"(%756, %762) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %770 = "stablehlo.dot_general"(%762, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %771 = "stablehlo.dot_general"(%407, %762) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %772 = "stablehlo.add"(%632, %770) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %773 = "stablehlo.add"(%745, %771) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %774 = "stablehlo.reshape"(%769) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %775 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %776 = "stablehlo.pad"(%774, %775) {edge_padding_low = array<i64: 2, 0, 0>, edge_padding_high = array<i64: 1, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %777 = "stablehlo.add"(%748, %776) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %778 = "stablehlo.multiply"(%720, %402) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %779 = "stablehlo.multiply"(%720, %407) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %780 = "stablehlo.add"(%772, %778) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %781 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %782 = "stablehlo.is_finite"(%620) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %783 = "stablehlo.broadcast_in_dim"(%781) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %784 = "stablehlo.select"(%782, %620, %783) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %785 = "stablehlo.add"(%784, %779) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %786 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %787 = "stablehlo.subtract"(%786, %407) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %788 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %789 = "stablehlo.add"(%788, %407) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %790 = "stablehlo.multiply"(%789, %787) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %791 = "stablehlo.multiply"(%780, %790) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %792 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %796 = "stablehlo.reduce"(%791, %792) ({
+    ^bb0(%793: tensor<f64>, %794: tensor<f64>):
+      %795 = "stablehlo.add"(%793, %794) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%795) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-    %711 = "stablehlo.add"(%686, %710) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-    %712 = "stablehlo.add"(%699, %705) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %713 = "stablehlo.dot_general"(%705, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %714 = "stablehlo.dot_general"(%375, %705) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %715 = "stablehlo.add"(%548, %713) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %716 = "stablehlo.add"(%691, %714) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %717 = "stablehlo.reshape"(%712) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %718 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %719 = "stablehlo.pad"(%717, %718) {edge_padding_low = array<i64: 1, 0, 0>, edge_padding_high = array<i64: 2, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %720 = "stablehlo.add"(%695, %719) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %721 = "stablehlo.multiply"(%647, %370) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %722 = "stablehlo.multiply"(%647, %375) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %723 = "stablehlo.add"(%715, %721) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %724 = "stablehlo.add"(%540, %722) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %725 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %726 = "stablehlo.subtract"(%725, %375) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %727 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
-    %728 = "stablehlo.add"(%727, %375) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %729 = "stablehlo.multiply"(%728, %726) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %730 = "stablehlo.multiply"(%723, %729) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %731 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %735 = "stablehlo.reduce"(%730, %731) ({
-    ^bb0(%732: tensor<f64>, %733: tensor<f64>):
-      %734 = "stablehlo.add"(%732, %733) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%734) : (tensor<f64>) -> ()
+    %797 = "stablehlo.add"(%768, %796) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    %798 = "stablehlo.add"(%785, %791) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %799 = "stablehlo.dot_general"(%791, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %800 = "stablehlo.dot_general"(%399, %791) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %801 = "stablehlo.add"(%602, %799) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %802 = "stablehlo.add"(%773, %800) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %803 = "stablehlo.reshape"(%798) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %804 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %805 = "stablehlo.pad"(%803, %804) {edge_padding_low = array<i64: 1, 0, 0>, edge_padding_high = array<i64: 2, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %806 = "stablehlo.add"(%777, %805) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %807 = "stablehlo.multiply"(%721, %394) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %808 = "stablehlo.multiply"(%721, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %809 = "stablehlo.add"(%801, %807) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %810 = "stablehlo.constant"() {value = dense<0x7FF8000000000000> : tensor<f64>} : () -> tensor<f64>
+    %811 = "stablehlo.is_finite"(%590) : (tensor<3x2xf64>) -> tensor<3x2xi1>
+    %812 = "stablehlo.broadcast_in_dim"(%810) {broadcast_dimensions = array<i64>} : (tensor<f64>) -> tensor<3x2xf64>
+    %813 = "stablehlo.select"(%811, %590, %812) : (tensor<3x2xi1>, tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %814 = "stablehlo.add"(%813, %808) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %815 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %816 = "stablehlo.subtract"(%815, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %817 = "stablehlo.constant"() {value = dense<1.000000e+00> : tensor<3x2xf64>} : () -> tensor<3x2xf64>
+    %818 = "stablehlo.add"(%817, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %819 = "stablehlo.multiply"(%818, %816) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %820 = "stablehlo.multiply"(%809, %819) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %821 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %825 = "stablehlo.reduce"(%820, %821) ({
+    ^bb0(%822: tensor<f64>, %823: tensor<f64>):
+      %824 = "stablehlo.add"(%822, %823) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%824) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<2xf64>
-    %736 = "stablehlo.add"(%711, %735) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-    %737 = "stablehlo.add"(%724, %730) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %738 = "stablehlo.dot_general"(%730, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
-    %739 = "stablehlo.dot_general"(%arg2, %730) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-    %740 = "stablehlo.add"(%528, %738) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %741 = "stablehlo.add"(%716, %739) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %742 = "stablehlo.reshape"(%737) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
-    %743 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
-    %744 = "stablehlo.pad"(%742, %743) {edge_padding_low = array<i64: 0, 0, 0>, edge_padding_high = array<i64: 3, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
-    %745 = "stablehlo.add"(%720, %744) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %746 = "stablehlo.subtract"(%38#3, %399) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %747 = "stablehlo.abs"(%746) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %748 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %752 = "stablehlo.reduce"(%747, %748) ({
-    ^bb0(%749: tensor<f64>, %750: tensor<f64>):
-      %751 = "stablehlo.maximum"(%749, %750) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%751) : (tensor<f64>) -> ()
+    %826 = "stablehlo.add"(%797, %825) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    %827 = "stablehlo.add"(%814, %820) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %828 = "stablehlo.dot_general"(%820, %arg0) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<2x2xf64>) -> tensor<3x2xf64>
+    %829 = "stablehlo.dot_general"(%arg2, %820) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+    %830 = "stablehlo.add"(%576, %828) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %831 = "stablehlo.add"(%802, %829) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %832 = "stablehlo.reshape"(%827) : (tensor<3x2xf64>) -> tensor<1x3x2xf64>
+    %833 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f64>} : () -> tensor<f64>
+    %834 = "stablehlo.pad"(%832, %833) {edge_padding_low = array<i64: 0, 0, 0>, edge_padding_high = array<i64: 3, 0, 0>, interior_padding = array<i64: 0, 0, 0>} : (tensor<1x3x2xf64>, tensor<f64>) -> tensor<4x3x2xf64>
+    %835 = "stablehlo.add"(%806, %834) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %836 = "stablehlo.subtract"(%38#3, %423) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %837 = "stablehlo.abs"(%836) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %838 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %842 = "stablehlo.reduce"(%837, %838) ({
+    ^bb0(%839: tensor<f64>, %840: tensor<f64>):
+      %841 = "stablehlo.maximum"(%839, %840) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%841) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0, 1>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<f64>
-    %753 = "stablehlo.subtract"(%38#5, %405) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %754 = "stablehlo.abs"(%753) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %755 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %759 = "stablehlo.reduce"(%754, %755) ({
-    ^bb0(%756: tensor<f64>, %757: tensor<f64>):
-      %758 = "stablehlo.maximum"(%756, %757) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%758) : (tensor<f64>) -> ()
+    %843 = "stablehlo.subtract"(%38#5, %429) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %844 = "stablehlo.abs"(%843) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %845 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %849 = "stablehlo.reduce"(%844, %845) ({
+    ^bb0(%846: tensor<f64>, %847: tensor<f64>):
+      %848 = "stablehlo.maximum"(%846, %847) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%848) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0, 1, 2>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<f64>
-    %760 = "stablehlo.subtract"(%137#4, %508) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %761 = "stablehlo.abs"(%760) : (tensor<2x2xf64>) -> tensor<2x2xf64>
-    %762 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %766 = "stablehlo.reduce"(%761, %762) ({
-    ^bb0(%763: tensor<f64>, %764: tensor<f64>):
-      %765 = "stablehlo.maximum"(%763, %764) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%765) : (tensor<f64>) -> ()
+    %850 = "stablehlo.subtract"(%141#4, %552) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %851 = "stablehlo.abs"(%850) : (tensor<2x2xf64>) -> tensor<2x2xf64>
+    %852 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %856 = "stablehlo.reduce"(%851, %852) ({
+    ^bb0(%853: tensor<f64>, %854: tensor<f64>):
+      %855 = "stablehlo.maximum"(%853, %854) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%855) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0, 1>} : (tensor<2x2xf64>, tensor<f64>) -> tensor<f64>
-    %767 = "stablehlo.subtract"(%137#5, %504) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-    %768 = "stablehlo.abs"(%767) : (tensor<2xf64>) -> tensor<2xf64>
-    %769 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %773 = "stablehlo.reduce"(%768, %769) ({
-    ^bb0(%770: tensor<f64>, %771: tensor<f64>):
-      %772 = "stablehlo.maximum"(%770, %771) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%772) : (tensor<f64>) -> ()
+    %857 = "stablehlo.subtract"(%141#5, %544) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    %858 = "stablehlo.abs"(%857) : (tensor<2xf64>) -> tensor<2xf64>
+    %859 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %863 = "stablehlo.reduce"(%858, %859) ({
+    ^bb0(%860: tensor<f64>, %861: tensor<f64>):
+      %862 = "stablehlo.maximum"(%860, %861) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%862) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<2xf64>, tensor<f64>) -> tensor<f64>
-    %774 = "stablehlo.subtract"(%137#3, %506) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %775 = "stablehlo.abs"(%774) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %776 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %780 = "stablehlo.reduce"(%775, %776) ({
-    ^bb0(%777: tensor<f64>, %778: tensor<f64>):
-      %779 = "stablehlo.maximum"(%777, %778) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%779) : (tensor<f64>) -> ()
+    %864 = "stablehlo.subtract"(%141#3, %550) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %865 = "stablehlo.abs"(%864) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %866 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %870 = "stablehlo.reduce"(%865, %866) ({
+    ^bb0(%867: tensor<f64>, %868: tensor<f64>):
+      %869 = "stablehlo.maximum"(%867, %868) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%869) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0, 1>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<f64>
-    %781 = "stablehlo.subtract"(%137#9, %512) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %782 = "stablehlo.abs"(%781) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %783 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %787 = "stablehlo.reduce"(%782, %783) ({
-    ^bb0(%784: tensor<f64>, %785: tensor<f64>):
-      %786 = "stablehlo.maximum"(%784, %785) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%786) : (tensor<f64>) -> ()
+    %871 = "stablehlo.subtract"(%141#9, %556) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %872 = "stablehlo.abs"(%871) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %873 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %877 = "stablehlo.reduce"(%872, %873) ({
+    ^bb0(%874: tensor<f64>, %875: tensor<f64>):
+      %876 = "stablehlo.maximum"(%874, %875) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%876) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0, 1, 2>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<f64>
-    %788 = "stablehlo.subtract"(%366, %741) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
-    %789 = "stablehlo.abs"(%788) : (tensor<2x2xf64>) -> tensor<2x2xf64>
-    %790 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %794 = "stablehlo.reduce"(%789, %790) ({
-    ^bb0(%791: tensor<f64>, %792: tensor<f64>):
-      %793 = "stablehlo.maximum"(%791, %792) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%793) : (tensor<f64>) -> ()
+    %878 = "stablehlo.subtract"(%390, %831) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+    %879 = "stablehlo.abs"(%878) : (tensor<2x2xf64>) -> tensor<2x2xf64>
+    %880 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %884 = "stablehlo.reduce"(%879, %880) ({
+    ^bb0(%881: tensor<f64>, %882: tensor<f64>):
+      %883 = "stablehlo.maximum"(%881, %882) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%883) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0, 1>} : (tensor<2x2xf64>, tensor<f64>) -> tensor<f64>
-    %795 = "stablehlo.subtract"(%367, %736) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
-    %796 = "stablehlo.abs"(%795) : (tensor<2xf64>) -> tensor<2xf64>
-    %797 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %801 = "stablehlo.reduce"(%796, %797) ({
-    ^bb0(%798: tensor<f64>, %799: tensor<f64>):
-      %800 = "stablehlo.maximum"(%798, %799) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%800) : (tensor<f64>) -> ()
+    %885 = "stablehlo.subtract"(%391, %826) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    %886 = "stablehlo.abs"(%885) : (tensor<2xf64>) -> tensor<2xf64>
+    %887 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %891 = "stablehlo.reduce"(%886, %887) ({
+    ^bb0(%888: tensor<f64>, %889: tensor<f64>):
+      %890 = "stablehlo.maximum"(%888, %889) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%890) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0>} : (tensor<2xf64>, tensor<f64>) -> tensor<f64>
-    %802 = "stablehlo.subtract"(%365#3, %740) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
-    %803 = "stablehlo.abs"(%802) : (tensor<3x2xf64>) -> tensor<3x2xf64>
-    %804 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %808 = "stablehlo.reduce"(%803, %804) ({
-    ^bb0(%805: tensor<f64>, %806: tensor<f64>):
-      %807 = "stablehlo.maximum"(%805, %806) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%807) : (tensor<f64>) -> ()
+    %892 = "stablehlo.subtract"(%389#3, %830) : (tensor<3x2xf64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+    %893 = "stablehlo.abs"(%892) : (tensor<3x2xf64>) -> tensor<3x2xf64>
+    %894 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %898 = "stablehlo.reduce"(%893, %894) ({
+    ^bb0(%895: tensor<f64>, %896: tensor<f64>):
+      %897 = "stablehlo.maximum"(%895, %896) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%897) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0, 1>} : (tensor<3x2xf64>, tensor<f64>) -> tensor<f64>
-    %809 = "stablehlo.subtract"(%368, %745) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %810 = "stablehlo.abs"(%809) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
-    %811 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
-    %815 = "stablehlo.reduce"(%810, %811) ({
-    ^bb0(%812: tensor<f64>, %813: tensor<f64>):
-      %814 = "stablehlo.maximum"(%812, %813) : (tensor<f64>, tensor<f64>) -> tensor<f64>
-      "stablehlo.return"(%814) : (tensor<f64>) -> ()
+    %899 = "stablehlo.subtract"(%392, %835) : (tensor<4x3x2xf64>, tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %900 = "stablehlo.abs"(%899) : (tensor<4x3x2xf64>) -> tensor<4x3x2xf64>
+    %901 = "stablehlo.constant"() {value = dense<0xFFF0000000000000> : tensor<f64>} : () -> tensor<f64>
+    %905 = "stablehlo.reduce"(%900, %901) ({
+    ^bb0(%902: tensor<f64>, %903: tensor<f64>):
+      %904 = "stablehlo.maximum"(%902, %903) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      "stablehlo.return"(%904) : (tensor<f64>) -> ()
     }) {dimensions = array<i64: 0, 1, 2>} : (tensor<4x3x2xf64>, tensor<f64>) -> tensor<f64>
-    "func.return"(%752, %759, %766, %773, %780, %787, %794, %801, %808, %815) : (tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> ()
+    "func.return"(%842, %849, %856, %863, %870, %877, %884, %891, %898, %905) : (tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> ()
   }
 }
