@@ -160,4 +160,21 @@ void ExpectClose(const HostTensor& found, const HostTensor& expected, double tol
       << found.data[where] << ", expected " << expected.data[where];
 }
 
+nn::Model BuildModel(const nlohmann::json& one, const ir::Shape& input) {
+  std::vector<Config> layers;
+  for (const nlohmann::json& row : one.at("layers")) {
+    Config layer = ToConfig(row.at("config"));
+    for (const auto& [key, value] : row.at("call").items()) layer.Set(key, ToConfig(value));
+    layer.Set("class", ToConfig(row.at("class")));
+    layer.Set("name", ToConfig(row.at("name")));
+    layer.Set("inputs", ToConfig(row.at("inputs")));
+    layers.push_back(std::move(layer));
+  }
+  Config table = Config::Table();
+  table.Set("layers", Config::Array(std::move(layers)));
+  ir::Shape row = input;
+  row.dims.erase(row.dims.begin());
+  return nn::Model::FromConfig(table, {"input"}, {row});
+}
+
 }  // namespace flatout::testing

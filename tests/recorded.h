@@ -10,6 +10,7 @@
 #include "flatout/base/config.h"
 #include "flatout/base/error.h"
 #include "flatout/ir/graph.h"
+#include "flatout/nn/model.h"
 
 namespace flatout::testing {
 
@@ -26,6 +27,8 @@ HostTensor ReadTensor(const nlohmann::json& tensor);
 // Keras's config as run files write it: {"class_name": c, "config": {...}} becomes {class = c,
 // ...}, None an empty array.
 Config ToConfig(const nlohmann::json& value);
+// The model of one recorded case: its "layers", for a batch of shape `input`.
+nn::Model BuildModel(const nlohmann::json& one, const ir::Shape& input);
 // Compiles and runs `graph` on the default CPU plugin. Arguments in the parameters' order; each is
 // converted to its parameter's dtype.
 std::vector<HostTensor> RunGraph(const ir::Graph& graph, std::span<const HostTensor> arguments);

@@ -25,23 +25,6 @@ const json& Cases() {
   return recorded.at("cases");
 }
 
-nn::Model BuildModel(const json& one, const ir::Shape& input) {
-  std::vector<Config> layers;
-  for (const json& row : one.at("layers")) {
-    Config layer = ToConfig(row.at("config"));
-    for (const auto& [key, value] : row.at("call").items()) layer.Set(key, ToConfig(value));
-    layer.Set("class", ToConfig(row.at("class")));
-    layer.Set("name", ToConfig(row.at("name")));
-    layer.Set("inputs", ToConfig(row.at("inputs")));
-    layers.push_back(std::move(layer));
-  }
-  Config table = Config::Table();
-  table.Set("layers", Config::Array(std::move(layers)));
-  ir::Shape row = input;
-  row.dims.erase(row.dims.begin());
-  return nn::Model::FromConfig(table, {"input"}, {row});
-}
-
 std::unique_ptr<nn::Loss> BuildLoss(const json& one) {
   Config table = ToConfig(one.at("loss").at("config"));
   table.Set("class", ToConfig(one.at("loss").at("class")));

@@ -157,20 +157,6 @@ class Unfinished {
   fs::path path_;
 };
 
-std::string ShellWord(const std::string& word) {
-  if (word.find_first_of(" \t'\"\\$&;|<>*?()[]{}`!#~") == std::string::npos && !word.empty()) {
-    return word;
-  }
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
-  return quoted + "'";
-}
-
 // Runs a program with what it says on standard error; its exit status, or -1 when there is none of
 // that name.
 int RunChild(const std::vector<std::string>& command, const std::string& temporary) {
