@@ -1,116 +1,12 @@
 #include "flatout/checkpoint/safetensors.h"
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
+#include "flatout/checkpoint/safetensors_header.h"
 
 namespace flatout::checkpoint {
-namespace {
-
-using ir::DType;
-using Json = nlohmann::ordered_json;
-
-static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian");
-
-struct Row {
-  DType dtype;
-  std::string_view name;
-};
-constexpr std::array<Row, 13> kDTypes = {{{DType::kPred, "BOOL"},
-                                          {DType::kI8, "I8"},
-                                          {DType::kI16, "I16"},
-                                          {DType::kI32, "I32"},
-                                          {DType::kI64, "I64"},
-                                          {DType::kU8, "U8"},
-                                          {DType::kU16, "U16"},
-                                          {DType::kU32, "U32"},
-                                          {DType::kU64, "U64"},
-                                          {DType::kF16, "F16"},
-                                          {DType::kBF16, "BF16"},
-                                          {DType::kF32, "F32"},
-                                          {DType::kF64, "F64"}}};
-static_assert(
-    [] {
-      for (size_t i = 0; i < kDTypes.size(); ++i) {
-        if (static_cast<size_t>(kDTypes[i].dtype) != i) return false;
-      }
-      return true;
-    }(),
-    "the table is indexed by dtype");
-constexpr size_t kLengthBytes = 8;
-constexpr size_t kAlignment = 8;
-
-// A size or offset of the header: an integer from 0 on.
-uint64_t Count(const Json& value) {
-  // Not get<>: that would cut 2.5 to 2.
-  if (!value.is_number_unsigned()) {
-    throw BadData("expected an integer from 0 on, found {}", value.dump());
-  }
-  return value.get<uint64_t>();
-}
-
-// Of an entry's array, checked.
-std::vector<uint64_t> Counts(const Json& entry, const char* key) {
-  const auto found = entry.find(key);
-  if (found == entry.end() || !found->is_array()) throw BadData("expected an array \"{}\"", key);
-  std::vector<uint64_t> counts;
-  for (const Json& value : *found) counts.push_back(Count(value));
-  return counts;
-}
-
-// Bytes of a tensor; more than `most` where that does not fit 64 bits.
-uint64_t TensorBytes(const std::vector<uint64_t>& dims, DType dtype, uint64_t most) {
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;
-  uint64_t bytes = static_cast<uint64_t>(ir::ByteSize(dtype));
-  for (uint64_t dim : dims) {
-    if (dim > most / bytes) return most + 1;
-    bytes *= dim;
-  }
-  return bytes;
-}
-
-// One entry of the header; messages get file and tensor from the caller.
-HostTensor ReadTensor(const std::string& name, const Json& entry, std::string_view data,
-                      uint64_t* begin) {
-  if (!entry.is_object()) throw BadData("expected an object, found {}", entry.dump());
-  HostTensor tensor;
-  tensor.name = name;
-  const auto dtype = entry.find("dtype");
-  if (dtype == entry.end() || !dtype->is_string()) throw BadData("expected a string \"dtype\"");
-  const auto row = std::find_if(kDTypes.begin(), kDTypes.end(), [&](const Row& candidate) {
-    return candidate.name == dtype->get_ref<const std::string&>();
-  });
-  if (row == kDTypes.end()) throw BadData("unknown dtype {}", dtype->dump());
-  const std::vector<uint64_t> dims = Counts(entry, "shape");
-  const std::vector<uint64_t> offsets = Counts(entry, "data_offsets");
-  if (offsets.size() != 2) {
-    throw BadData("expected two data_offsets, found {}", offsets.size());
-  }
-  if (offsets[0] > offsets[1]) {
-    throw BadData("its data should begin at byte {} and end at byte {}", offsets[0], offsets[1]);
-  }
-  if (offsets[1] > data.size()) {
-    throw BadData("its data should end at byte {}, but there are only {}: the file is cut",
-                  offsets[1], data.size());
-  }
-  tensor.shape = ir::Shape(row->dtype, {dims.begin(), dims.end()});
-  const uint64_t bytes = TensorBytes(dims, row->dtype, data.size());
-  if (bytes != offsets[1] - offsets[0]) {
-    throw BadData("{} does not take the {} bytes from {} to {}", tensor.shape.ToString(),
-                  offsets[1] - offsets[0], offsets[0], offsets[1]);
-  }
-  const auto* first = reinterpret_cast<const std::byte*>(data.data());
-  tensor.bytes.assign(first + offsets[0], first + offsets[1]);
-  *begin = offsets[0];
-  return tensor;
-}
-
-}  // namespace
 
 const HostTensor* TensorFile::Find(std::string_view name) const {
   for (const HostTensor& tensor : tensors) {
@@ -120,26 +16,18 @@ const HostTensor* TensorFile::Find(std::string_view name) const {
 }
 
 void SaveSafetensors(const std::string& path, const TensorFile& file) {
-  Json header = Json::object();
-  if (!file.metadata.empty()) header["__metadata__"] = file.metadata;
-  size_t offset = 0;
+  SafetensorsHeader header{.tensors = {}, .metadata = file.metadata};
+  size_t bytes = 0;
   for (const HostTensor& tensor : file.tensors) {
     if (static_cast<int64_t>(tensor.bytes.size()) != tensor.shape.bytes()) {
       throw Internal("tensor {} of {} has {} bytes", tensor.name, tensor.shape.ToString(),
                      tensor.bytes.size());
     }
-    header[tensor.name] = {{"dtype", kDTypes[static_cast<size_t>(tensor.shape.dtype)].name},
-                           {"shape", tensor.shape.dims},
-                           {"data_offsets", {offset, offset + tensor.bytes.size()}}};
-    offset += tensor.bytes.size();
+    header.tensors.push_back({.name = tensor.name, .shape = tensor.shape});
+    bytes += tensor.bytes.size();
   }
-  std::string text = header.dump();
-  text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
-  std::string content(kLengthBytes, '\0');
-  const uint64_t length = text.size();
-  std::memcpy(content.data(), &length, kLengthBytes);
-  content.reserve(kLengthBytes + text.size() + offset);
-  content += text;
+  std::string content = WriteSafetensorsHeader(header);
+  content.reserve(content.size() + bytes);
   for (const HostTensor& tensor : file.tensors) {
     content.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
   }
@@ -148,56 +36,19 @@ void SaveSafetensors(const std::string& path, const TensorFile& file) {
 
 TensorFile LoadSafetensors(const std::string& path) {
   const std::string content = ReadFile(path);
-  if (content.size() < kLengthBytes) {
-    throw BadData("{}: not a safetensors file: {} bytes long, expected at least 8", path,
-                  content.size());
-  }
-  uint64_t length;
-  std::memcpy(&length, content.data(), kLengthBytes);
-  if (length > content.size() - kLengthBytes) {
-    throw BadData(
-        "{}: byte 0: the header should be {} bytes long, but only {} follow: the file is "
-        "cut or no safetensors file",
-        path, length, content.size() - kLengthBytes);
-  }
-  const Json header =
-      Json::parse(content.begin() + kLengthBytes,
-                  content.begin() + kLengthBytes + static_cast<int64_t>(length), nullptr, false);
-  if (!header.is_object()) throw BadData("{}: byte 8: the header is not a JSON object", path);
-  const std::string_view data = std::string_view(content).substr(kLengthBytes + length);
+  const std::string_view view = content;
+  const uint64_t length = SafetensorsHeaderLength(path, view, view.size());
+  const std::string_view data = view.substr(kSafetensorsLengthBytes + length);
+  SafetensorsHeader header =
+      ParseSafetensorsHeader(path, view.substr(kSafetensorsLengthBytes, length), data.size());
   TensorFile file;
-  std::vector<std::pair<uint64_t, uint64_t>> ranges;
-  for (const auto& item : header.items()) {
-    const std::string& name = item.key();
-    const nlohmann::json& entry = item.value();
-    if (name == "__metadata__") {
-      for (const auto& [key, value] : entry.items()) {
-        if (!value.is_string()) {
-          throw BadData("{}: the header's \"__metadata__\" should hold strings only, found {}",
-                        path, value.dump());
-        }
-        file.metadata[key] = value.get<std::string>();
-      }
-      continue;
-    }
-    WithContext(fmt::format("{}: tensor {}", path, name), [&] {
-      uint64_t begin = 0;
-      file.tensors.push_back(ReadTensor(name, entry, data, &begin));
-      ranges.emplace_back(begin, begin + file.tensors.back().bytes.size());
-    });
-  }
-  // As the format asks: the tensors fill the data without holes, overlap or a rest.
-  std::sort(ranges.begin(), ranges.end());
-  uint64_t end = 0;
-  for (const auto& [begin, next] : ranges) {
-    if (begin != end) {
-      throw BadData("{}: header: tensors {} at byte {} of the data", path,
-                    begin < end ? "overlap" : "leave a hole", std::min(begin, end));
-    }
-    end = next;
-  }
-  if (end != data.size()) {
-    throw BadData("{}: {} bytes follow the last tensor, expected none", path, data.size() - end);
+  file.metadata = std::move(header.metadata);
+  for (TensorPlace& place : header.tensors) {
+    HostTensor& tensor = file.tensors.emplace_back();
+    tensor.name = std::move(place.name);
+    tensor.shape = std::move(place.shape);
+    const auto* first = reinterpret_cast<const std::byte*>(data.data());
+    tensor.bytes.assign(first + place.begin, first + place.end);
   }
   return file;
 }

@@ -136,7 +136,7 @@ struct LoadedSnapshot {
   const TensorFile& Group(const std::string& name) const;
 };
 // `only`: these groups alone are read and verified; empty for all. Throws DataError naming file,
-// place and what was found (damaged, unfinished, a newer format), FileError where it cannot be
+// place and what was found (damaged, unfinished, a newer format), UserError where it cannot be
 // read.
 LoadedSnapshot Load(const std::string& path, FileSystem& files = RealFileSystem(),
                     const std::vector<std::string>& only = {});
