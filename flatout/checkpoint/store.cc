@@ -25,23 +25,21 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-// "step-000001200" or "step-000001200-2"; nothing for other names.
+std::string NameOf(const Place& place) {
+  const std::string name = fmt::format("{}{:09}", kPrefix, place.step);
+  return place.copy == 1 ? name : fmt::format("{}-{}", name, place.copy);
+}
+
+// Of "step-000001200" or "step-000001200-2"; nothing for names that NameOf would not give: those
+// are not ours.
 std::optional<Place> ParseName(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   Place place;
   const char* const end = name.data() + name.size();
   const auto step = std::from_chars(name.data() + kPrefix.size(), end, place.step);
   if (step.ec != std::errc() || place.step < 0) return std::nullopt;
-  if (step.ptr == end) return place;
-  if (*step.ptr != '-') return std::nullopt;
-  const auto copy = std::from_chars(step.ptr + 1, end, place.copy);
-  if (copy.ec != std::errc() || copy.ptr != end || place.copy < 2) return std::nullopt;
-  return place;
-}
-
-std::string NameOf(const Place& place) {
-  const std::string name = fmt::format("{}{:09}", kPrefix, place.step);
-  return place.copy == 1 ? name : fmt::format("{}-{}", name, place.copy);
+  if (step.ptr != end) std::from_chars(step.ptr + 1, end, place.copy);
+  return NameOf(place) == name ? std::optional(place) : std::nullopt;
 }
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -308,10 +306,7 @@ std::vector<Inspection> Store::List() const {
   if (!files_.Stat(folder_)) return {};
   std::vector<Place> places;
   for (const std::string& name : files_.List(folder_)) {
-    // Names that NameOf would not give are not ours.
-    if (const std::optional<Place> place = ParseName(name); place && NameOf(*place) == name) {
-      places.push_back(*place);
-    }
+    if (const std::optional<Place> place = ParseName(name)) places.push_back(*place);
   }
   std::sort(places.rbegin(), places.rend());
   std::vector<Inspection> found;

@@ -25,7 +25,11 @@ using When = FaultFileSystem::When;
 
 class StoreTest : public ::testing::Test {
  protected:
-  StoreTest() : folder_(scratch_.File("checkpoints")), store_(folder_, files_) {}
+  StoreTest()
+      : unsynced_(RealFileSystem(), {Call::kSync, Call::kSyncFolder}),
+        files_(static_cast<FileSystem&>(unsynced_)),
+        folder_(scratch_.File("checkpoints")),
+        store_(folder_, files_) {}
 
   void Write(int64_t step, std::optional<double> loss = std::nullopt) {
     Snapshot snapshot = MakeSnapshot(step);
@@ -56,6 +60,7 @@ class StoreTest : public ::testing::Test {
   }
 
   ScratchFolder scratch_;
+  LyingFileSystem unsynced_;  // quick: nothing here loses power
   FaultFileSystem files_;
   const std::string folder_;
   Store store_;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -178,6 +179,36 @@ class FaultFileSystem : public FileSystem {
   Hook hook_;
   std::atomic<int> rename_error_{0};
   std::optional<int64_t> free_;
+};
+
+// Says that it synced, and did not.
+class LyingFileSystem : public FaultFileSystem {
+ public:
+  // `lies`: kSync, kSyncFolder.
+  LyingFileSystem(FileSystem& under, std::set<Call> lies)
+      : FaultFileSystem(under), lies_(std::move(lies)) {}
+  std::unique_ptr<WritableFile> Create(const std::string& path, int64_t bytes) override {
+    auto file = FaultFileSystem::Create(path, bytes);
+    if (!lies_.contains(Call::kSync)) return file;
+    return std::make_unique<Unsynced>(std::move(file));
+  }
+  void SyncFolder(const std::string& path) override {
+    if (!lies_.contains(Call::kSyncFolder)) FaultFileSystem::SyncFolder(path);
+  }
+
+ private:
+  class Unsynced : public WritableFile {
+   public:
+    explicit Unsynced(std::unique_ptr<WritableFile> under) : under_(std::move(under)) {}
+    void Write(std::span<const std::byte> data) override { under_->Write(data); }
+    void Sync() override {}
+    void Close() override { under_->Close(); }
+
+   private:
+    const std::unique_ptr<WritableFile> under_;
+  };
+
+  const std::set<Call> lies_;
 };
 
 // --- snapshots -----------------------------------------------------------------------------------
