@@ -81,6 +81,7 @@ int Main(int argc, char** argv) {
   AddPredict(app, &run);
   AddPlan(app, &run);
   AddData(app, &run);
+  AddCheckpoint(app, &run);
   AddDevices(app, &run);
   AddModels(app, &run);
   AddDoctor(app, &run);

@@ -98,14 +98,14 @@ class Bench {
     data::Prefetcher prefetcher(std::move(reader), start, options);
     ProgressLine line;
     Measured measured;
-    const std::atomic<bool>* stop = StopFlag();
+    const StopRequest* stop = StopOnSignals();
     const double cpu_before = ProcessCpuSeconds();
     // The first launch is waited for outside the measurement: a run compiles meanwhile.
     std::optional<data::Prefetcher::Item> item = prefetcher.Next();
     const data::EngineStats before = prefetcher.stats();
     const double begin = SteadySeconds();
     double device_free = begin, now = begin;
-    while (item && now - begin < options_.seconds && !stop->load()) {
+    while (item && now - begin < options_.seconds && !stop->asked) {
       measured.steps += item->plan.steps;
       measured.records += item->plan.rows - item->bad_rows;
       if (step_seconds > 0) {
@@ -241,7 +241,7 @@ int BenchCommand(const Options& options) {
     PrintStages(alone);
     std::fflush(stdout);
   }
-  if (options.step_ms > 0 && !StopFlag()->load()) {
+  if (options.step_ms > 0 && !StopOnSignals()->asked) {
     const Measured device = bench.Run(options.step_ms / 1000, "device");
     const double busy = device.busy / device.seconds;
     if (options.json) {

@@ -634,11 +634,11 @@ int Convert(const Options& options) {
   data::BadRecords bad(input.pipeline.max_bad_records);
   Totals totals;
   const int cores = options.workers > 0 ? options.workers : std::max(1, ReadCgroup().cpu.usable);
-  const std::atomic<bool>* stop = StopFlag();
+  const StopRequest* stop = StopOnSignals();
   {
     ProgressLine line;
     const auto progress = [&] {
-      if (stop->load()) throw Stopped();
+      if (stop->asked) throw Stopped();
       line.Show(options.command + "ing",
                 static_cast<double>(totals.done) / static_cast<double>(total),
                 fmt::format("{}/{} records, {}", HumanCount(totals.done), HumanCount(total),

@@ -24,6 +24,7 @@
 #include "flatout/plan/planner.h"
 #include "flatout/plan/report.h"
 #include "flatout/step/step_program.h"
+#include "flatout/train/batch_plan.h"
 #include "flatout/train/run_config.h"
 #include "flatout/xla/cards.h"
 #include "flatout/xla/compile_cache.h"
@@ -38,9 +39,6 @@ constexpr int64_t kMostGpus = 1024;
 constexpr int64_t kMostBatch = int64_t{1} << 30;
 // Where the search for the largest batch on a card ends when the number of records is not known.
 constexpr int64_t kMostRows = int64_t{1} << 20;
-// Launches whose input is on the device at once, as the trainer counts them: two that run or wait,
-// one for the ceiling, two made ahead.
-constexpr int64_t kBatchesInFlight = 5;
 // XLA spends most of a compile on one thread; more of them than this take memory, not time.
 constexpr int kCompileThreads = 2;
 
@@ -205,6 +203,7 @@ std::unique_ptr<StepObjects> MakeStep(const Subject& subject) {
   }
   spec.seed = options.seed;
   if (!options.micro_batch.is_string()) spec.micro_rows = options.micro_batch.AsInt();
+  if (!options.loss_blocks.is_string()) spec.loss_blocks = options.loss_blocks.AsInt();
   nn::Recompute recompute;
   ReadConfig(options.recompute, recompute);
   if (recompute.kind != nn::Recompute::Kind::kAuto) spec.recompute = recompute;
@@ -234,27 +233,18 @@ std::vector<std::string> PoliciesFor(const xla::Card* card, const std::string& o
   return names;
 }
 
-// Steps per launch as the trainer chooses them on a GPU (train.steps_per_launch = "auto"): launches
-// of about 30 ms, at most 64 steps and 16 MiB of input.
-int64_t StepsPerLaunch(const Subject& subject, const StepObjects& objects, int64_t gpus,
-                       int64_t rows) {
-  if (subject.config.train.check_finite) return 1;
-  const Config& option = subject.config.train.steps_per_launch;
-  if (!option.is_string()) return option.AsInt();
-  constexpr double kLaunchSeconds = 0.03, kGuessedFlops = 2e13;
-  constexpr int64_t kMostSteps = 64, kMostBytes = int64_t{16} << 20;
-  const double flops = 3 * objects.model.ForwardFlops() * static_cast<double>(rows);
-  int64_t row_bytes = sizeof(float);
-  for (const data::Field& field : subject.fields) row_bytes += field.shape.bytes();
-  const double by_time = kLaunchSeconds * kGuessedFlops / std::max(flops, 1.0);
-  const double by_bytes = static_cast<double>(kMostBytes) / static_cast<double>(row_bytes * rows);
-  auto steps = static_cast<int64_t>(
-      std::clamp(std::min(by_time, by_bytes), 1.0, static_cast<double>(kMostSteps)));
-  if (subject.records) {
-    const int64_t batch = rows * gpus;
-    steps = std::min(steps, (*subject.records + batch - 1) / batch);
-  }
-  return std::max<int64_t>(1, steps);
+// What decides how many steps a launch has, of a batch of `rows` rows on each of `gpus` devices that
+// can give the run `room` bytes.
+train::LaunchQuestion LaunchOf(const Subject& subject, const StepObjects& objects, bool cpu,
+                               int64_t gpus, int64_t rows, int64_t room) {
+  train::LaunchQuestion question{.row_flops = 3 * objects.model.ForwardFlops(),
+                                 .rows = rows,
+                                 .cpu = cpu,
+                                 .room = room,
+                                 .records = subject.records,
+                                 .global_batch = rows * gpus};
+  for (const data::Field& field : subject.fields) question.row_bytes += field.shape.bytes();
+  return question;
 }
 
 // Lines of progress on standard error, from any thread.
@@ -543,7 +533,7 @@ int Plan(const Options& options) {
     plan::CardQuestion ask;
     ask.card = job.card;
     ask.gpus = gpus;
-    ask.batches_in_flight = kBatchesInFlight;
+    ask.batches_in_flight = train::LaunchesOnDevice(subject.config.pipeline);
     ask.spec = objects->spec;
     // Weights of 16 bits are a matter of the policy, too; jobs run side by side.
     nn::Model model = *objects->spec.model;
@@ -553,7 +543,8 @@ int Plan(const Options& options) {
     ask.spec.loss_scale = LossScaleFor(train, model);
     ask.auto_recompute = recompute.kind == nn::Recompute::Kind::kAuto;
     ask.steps_per_launch = [&](int64_t rows) {
-      return StepsPerLaunch(subject, *objects, gpus, rows);
+      return train::StepsPerLaunch(train, LaunchOf(subject, *objects, ask.card == nullptr, gpus,
+                                                   rows, ask.memory_limit));
     };
     ask.batches = batches;
     ask.most_rows =

@@ -1,12 +1,13 @@
-// Ctrl-C, SIGTERM and SIGHUP: the first asks the run to stop and keep what was learned, the second
-// ends the process at once.
+// Ctrl-C, SIGTERM and SIGHUP: the first asks the run to stop and keep what was done, the second
+// ends the process at once (what was saved last stays).
 #pragma once
 
-#include <atomic>
+#include "flatout/base/stop.h"
 
 namespace flatout::cli {
 
-// Installs the handlers (once) and returns the flag that the first signal sets.
-const std::atomic<bool>* StopFlag();
+// Installs the handlers (once) and returns what the first signal asks. Where nothing would be lost
+// (StopRequest::nothing_to_lose) the first one ends the process, too, with exit code 6.
+StopRequest* StopOnSignals();
 
 }  // namespace flatout::cli

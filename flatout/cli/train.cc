@@ -1,4 +1,6 @@
 // flatout train: from a run file to trained weights and a verdict.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
@@ -8,6 +10,8 @@
 #include "flatout/base/log.h"
 #include "flatout/base/text.h"
 #include "flatout/checkpoint/safetensors.h"
+#include "flatout/checkpoint/store.h"
+#include "flatout/cli/choose_run.h"
 #include "flatout/cli/command.h"
 #include "flatout/cli/compare_precision.h"
 #include "flatout/cli/console.h"
@@ -15,6 +19,7 @@
 #include "flatout/cli/session.h"
 #include "flatout/cli/signals.h"
 #include "flatout/data/source.h"
+#include "flatout/train/preemption.h"
 
 namespace flatout::cli {
 namespace {
@@ -26,6 +31,7 @@ struct Options {
   std::string weights;
   bool check_finite = false;
   bool compare_precision = false;
+  bool fresh = false;
   bool overwrite = false;
   bool save_tuned = false;
 };
@@ -70,15 +76,38 @@ void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
                   best->log_loss, best->auc);
     }
   }
+  const train::Saver::Stats& saves = result.summary.saves;
   if (result.stopped) {
-    std::printf("stopped on request after %lld steps; the weights are kept\n",
-                static_cast<long long>(result.steps));
+    std::printf("stopped after %lld steps; %s\n", static_cast<long long>(result.steps),
+                saves.last_step == result.steps ? "the same command goes on from there"
+                                                : "the weights are kept");
+  }
+  if (!saves.error.empty()) {
+    std::printf("checkpoints: %lld of %lld could not be saved, the last one: %s\n",
+                static_cast<long long>(saves.failures),
+                static_cast<long long>(saves.saves + saves.failures), saves.error.c_str());
   }
   std::printf("\nIs the device running full?\n");
   for (const std::string& line : result.verdict.lines) std::printf("  %s\n", line.c_str());
-  std::printf("kept in %s: run.toml, metrics.jsonl, summary.json, weights.safetensors%s\n",
-              folder.path().c_str(),
+  std::printf("kept in %s: run.toml, metrics.jsonl, summary.json, weights.safetensors%s%s\n",
+              folder.path().c_str(), saves.last_step >= 0 ? ", checkpoints/" : "",
               FileExists(folder.File("best.safetensors")) ? ", best.safetensors" : "");
+}
+
+// The newest snapshot that can be loaded, and says which; throws where none can.
+checkpoint::LoadedSnapshot LoadSnapshot(const std::string& run_folder) {
+  const checkpoint::Store store(train::CheckpointFolder(run_folder));
+  checkpoint::Newest newest = store.LoadNewest();
+  for (const std::string& line : newest.skipped) LogWarning("{}", line);
+  if (!newest.snapshot) {
+    throw BadData(
+        "{}: no checkpoint there can be loaded ({}). To train anew use --fresh --overwrite",
+        store.folder(), fmt::join(newest.skipped, "; "));
+  }
+  const checkpoint::SnapshotInfo& info = newest.snapshot->info;
+  std::printf("going on with the run in %s after step %s, from the checkpoint of %s\n",
+              run_folder.c_str(), HumanCount(info.step).c_str(), info.time.c_str());
+  return std::move(*newest.snapshot);
 }
 
 int Train(const Options& options) {
@@ -86,18 +115,50 @@ int Train(const Options& options) {
   if (options.check_finite) assignments.emplace_back("train.check_finite=true");
   const train::RunConfig config = train::LoadRunConfig(options.run_file, assignments);
   if (options.compare_precision) return ComparePrecision(config);
+  // Until the first step a signal may end the process on the spot.
+  StopRequest* stop = StopOnSignals();
+  stop->nothing_to_lose = true;
+  const RunChoice choice = ChooseRun(
+      config, {.run_dir = options.run_dir, .fresh = options.fresh, .overwrite = options.overwrite});
+  for (const std::string& message : choice.messages) std::printf("%s\n", message.c_str());
+  if (choice.done) {
+    std::printf(
+        "the run in %s is done; there is nothing left to do. For more of it raise "
+        "train.epochs; to train anew use --fresh --overwrite\n",
+        choice.path.c_str());
+    return kExitDone;
+  }
+  const bool resumes = choice.existing == train::RunFolder::Existing::kResume;
+  if (resumes && !options.weights.empty()) {
+    throw Invalid(
+        "--weights is for new runs, but {} holds one to go on with; use --fresh, or another "
+        "--run-dir",
+        choice.path);
+  }
   std::optional<checkpoint::TensorFile> weights;
   if (!options.weights.empty()) weights = checkpoint::LoadSafetensors(options.weights);
-  // Everything that can be wrong is found before the run folder is made.
+  std::optional<train::RunFolder> folder;
+  std::optional<checkpoint::LoadedSnapshot> snapshot;
+  if (resumes) {
+    folder.emplace(choice.path, choice.existing);
+    snapshot = LoadSnapshot(choice.path);
+  }
+  const auto preemption = train::WatchForPreemption(config.checkpoint, stop);
+  // Everything that can be wrong is found before a new run's folder is made.
   Session session = MakeSession(config);
   if (weights) session.trainer->LoadWeights(*weights, options.weights);
-  train::RunFolder folder(
-      options.run_dir.empty() ? train::RunFolder::NewPath(config.name) : options.run_dir,
-      options.overwrite);
+  if (snapshot) {
+    train::RunState state =
+        train::RunState::FromJson(snapshot->state, snapshot->info.path + "/state.json");
+    if (choice.changed) state.done = false;
+    session.trainer->Restore(*snapshot, std::move(state));
+    snapshot.reset();
+  }
+  if (!folder) folder.emplace(choice.path, choice.existing);
   auto console = MakeConsole(config.watch.progress);
-  const train::FitResult result = session.trainer->Fit(&folder, console.get(), StopFlag());
+  const train::FitResult result = session.trainer->Fit(&*folder, console.get(), stop);
   console.reset();  // leaves a clean line behind
-  PrintResult(result, session.sources.test, folder);
+  PrintResult(result, session.sources.test, *folder);
   if (options.save_tuned) SaveTuned(options, config, result);
   return result.stopped ? kExitPreempted : kExitDone;
 }
@@ -118,7 +179,8 @@ void AddTrain(CLI::App& app, Run* run) {
       ->take_all();
   command->add_option(
       "--run-dir", options->run_dir,
-      "Folder for what the run leaves behind (default: runs/<name of the run file>)");
+      "Folder for what the run leaves behind (default: runs/<name of the run file>). An "
+      "interrupted run that it holds is gone on with");
   command->add_option(
       "--weights", options->weights,
       "Start from the weights of this safetensors file, with the loss scale kept in "
@@ -131,12 +193,15 @@ void AddTrain(CLI::App& app, Run* run) {
                     "say which is the fastest, by how much and why");
   command->add_flag("--overwrite", options->overwrite,
                     "Replace a run that --run-dir holds already");
+  command->add_flag("--fresh", options->fresh,
+                    "Begin a new run where an interrupted one would be gone on with (with "
+                    "--overwrite in its folder, else in another)");
   command->add_flag("--save-tuned", options->save_tuned,
                     "At the end, write the data.workers and data.prefetch that were tuned into the "
                     "run file");
   command->footer(
       "Exit codes: 0 done, 2 bad arguments or run file, 3 bad data, 4 out of memory,\n"
-      "6 stopped by a signal with the weights kept, 70 a fault in Flatout.");
+      "6 stopped and saved (the same command goes on), 70 a fault in Flatout.");
   command->callback([options, run] { *run = [options] { return Train(*options); }; });
 }
 

@@ -1,13 +1,16 @@
 // How a step is made to fit its device: worked out before the first one runs, shown at the start
-// and at the end, and kept for the message of a real failure.
+// and at the end, and kept for the message of a real failure. And what is known of launches before
+// any has run, for the trainer and for whoever plans a run without one.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "flatout/data/pipeline.h"
 #include "flatout/nn/recompute.h"
 #include "flatout/plan/memory_plan.h"
+#include "flatout/train/options.h"
 
 namespace flatout::train {
 
@@ -28,5 +31,24 @@ struct BatchPlan {
   // "memory: 1.90 GiB of 24.0 GiB; micro-batch 64 x 4 (batch 256)".
   std::string ToString() const;
 };
+
+// Launches whose fields are on a device at once: those that run or wait to, the one that the
+// ceiling is measured with, and those that the input pipeline has ready.
+int64_t LaunchesOnDevice(const data::PipelineOptions& pipeline);
+
+// What train.steps_per_launch = "auto" goes by.
+struct LaunchQuestion {
+  double row_flops = 0;            // of a step, forward and backward, for each of its rows
+  int64_t rows = 0;                // of a step on one device
+  int64_t row_bytes = 0;           // of the fields of one row, without its weight
+  bool cpu = false;                // the device is a CPU
+  std::optional<int64_t> room;     // bytes that a device can give the run
+  std::optional<int64_t> records;  // of an epoch
+  int64_t global_batch = 0;        // records of a step on all devices
+};
+// Steps of one launch: what the options say, else so many that launches take about 30 ms, 64 steps
+// and 16 MiB of input (and no more than a fiftieth of `room`) at most, and no more than an epoch
+// has. At least 1; 1 where every step is checked.
+int64_t StepsPerLaunch(const TrainOptions& options, const LaunchQuestion& question);
 
 }  // namespace flatout::train

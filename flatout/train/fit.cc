@@ -8,16 +8,19 @@
 #include <deque>
 #include <stop_token>
 #include <thread>
+#include <tuple>
 
 #include "flatout/base/cgroup.h"
 #include "flatout/base/clock.h"
 #include "flatout/base/error.h"
 #include "flatout/base/log.h"
 #include "flatout/base/process.h"
+#include "flatout/base/text.h"
 #include "flatout/data/dataset.h"
 #include "flatout/ir/stablehlo.h"
 #include "flatout/train/launch.h"
 #include "flatout/train/monitor.h"
+#include "flatout/train/saver.h"
 #include "flatout/train/trainer.h"
 #include "flatout/xla/cards.h"
 
@@ -57,7 +60,7 @@ double StageSeconds(const data::EngineStats& stats, const std::string& stage) {
 std::vector<const xla::Buffer*> Trainer::TrainArguments(const Launch& launch) {
   std::vector<const xla::Buffer*> args;
   for (int64_t r = 0; r < runtime_->replicas(); ++r) {
-    for (const xla::Buffer& buffer : state_[r]) args.push_back(&buffer);
+    for (const auto& buffer : state_[r]) args.push_back(buffer.get());
     for (const xla::Buffer& buffer : launch.input.buffers[r]) args.push_back(&buffer);
     args.push_back(&ScalarI32(r, static_cast<int32_t>(launch.steps)));
     args.push_back(&ScalarF32(r, launch.rate_factor));
@@ -65,28 +68,37 @@ std::vector<const xla::Buffer*> Trainer::TrainArguments(const Launch& launch) {
   return args;
 }
 
-void Trainer::LaunchTraining(Launch& launch) {
+void Trainer::ExecuteTraining(const Launch& launch, xla::Execution& execution) {
   const std::vector<const xla::Buffer*> args = TrainArguments(launch);
-  const int64_t replicas = runtime_->replicas();
+  std::vector<int64_t> shared;
+  for (size_t i = 0; i < layout_.size(); ++i) {
+    if (state_[0][i].use_count() > 1) shared.push_back(static_cast<int64_t>(i));
+  }
+  train_->Execute(args, execution, {.non_donatable = shared});
+  for (int64_t r = 0; r < runtime_->replicas(); ++r) {
+    std::vector<xla::Buffer>& outputs = execution.outputs[r];
+    for (size_t i = 0; i < layout_.size(); ++i) {
+      state_[r][i] = std::make_shared<xla::Buffer>(std::move(outputs[i]));
+    }
+    outputs.erase(outputs.begin(), outputs.begin() + static_cast<int64_t>(layout_.size()));
+  }
+}
+
+void Trainer::LaunchTraining(Launch& launch) {
   const int64_t id = ledger_->Launched(Cause::kCompute);
   try {
-    train_->Execute(args, launch.run);
+    ExecuteTraining(launch, launch.run);
   } catch (...) {
     ledger_->Abandoned(id);
     throw;
   }
   TrackCompletion(ledger_, id, launch.run.done);
-  for (int64_t r = 0; r < replicas; ++r) {
-    std::vector<xla::Buffer>& outputs = launch.run.outputs[r];
-    for (size_t i = 0; i < layout_.size(); ++i) state_[r][i] = std::move(outputs[i]);
-    outputs.erase(outputs.begin(), outputs.begin() + static_cast<int64_t>(layout_.size()));
-  }
 }
 
 // Everything that lives as long as one Fit.
 class Trainer::Fitting {
  public:
-  Fitting(Trainer& trainer, RunFolder* folder, Observer* observer, const std::atomic<bool>* stop)
+  Fitting(Trainer& trainer, RunFolder* folder, Observer* observer, StopRequest* stop)
       : t_(trainer),
         folder_(folder),
         observer_(observer != nullptr ? observer : &silent_),
@@ -101,17 +113,19 @@ class Trainer::Fitting {
     Start();
     watch::Ledger& ledger = *t_.ledger_;
     ledger.Enter(Cause::kHost);
-    bool ended = false;
-    while (!ended) {
+    // A run that was stopped while it validated goes on with that.
+    bool ended = epoch_ended_ ? EndEpoch(/*complete=*/true) : was_done_;
+    while (!ended && !MaxStepsReached()) {
       std::optional<data::DeviceLaunch> input;
       if (!StopAsked()) input = WaitForInput();
       if (!input) {
         // The end, or a stop while waiting.
         RetireAll();
-        if (StopAsked() && epoch_steps_ > 0) EndEpoch(/*complete=*/false);
+        if (StopAsked()) EndWithinEpoch();
         break;
       }
       Launch launch = Plan(std::move(*input));
+      position_ = After(launch);
       // max_steps may cut the epoch's last launch short.
       bool ends_epoch = launch.input.plan.ends_epoch && launch.steps == launch.input.plan.steps;
       const bool ends_input = launch.input.plan.ends_epoch;
@@ -125,11 +139,16 @@ class Trainer::Fitting {
       const bool last = MaxStepsReached() || StopAsked();
       // Where more steps are needed after all, the rows that were cut off are left out.
       if (!last) ends_epoch = ends_input;
-      if (ends_epoch || last) {
+      if (ends_epoch) {
         RetireAll();
-        ended = EndEpoch(ends_epoch) || last;
-      } else {
-        SaveIfDue();
+        ended = EndEpoch(/*complete=*/true) || last;
+      } else if (last) {
+        RetireAll();
+        EndWithinEpoch();
+        ended = true;
+      } else if (saver_ != nullptr && saver_->Due(launched_steps_)) {
+        RetireAll();
+        SaveSnapshot();
       }
     }
     RetireAll();
@@ -166,7 +185,8 @@ class Trainer::Fitting {
                                        .rows = t_.rows_});
     steps_per_epoch_ = reader.steps_per_epoch();
     const data::DevicePrefetchOptions options = t_.PrefetchFor(t_.config_.train.epochs);
-    const data::IteratorState start = reader.Start();
+    position_ = t_.resumed_ ? reader.CheckState(t_.resumed_->position) : reader.Start();
+    const data::IteratorState start = position_;
     input_ = std::make_unique<data::DevicePrefetcher>(
         t_.runtime_->shared_client(), t_.runtime_->devices(), std::move(reader), start, options);
     if (stop_ != nullptr) {
@@ -175,7 +195,17 @@ class Trainer::Fitting {
     t_.CompileTraining();
     result_.summary.plan = t_.batch_plan_;
     // From here on nothing but training itself can fail: an old run may make room.
-    if (folder_ != nullptr) folder_->Begin(t_.config_.tree);
+    if (stop_ != nullptr) stop_->nothing_to_lose = false;
+    const std::optional<RunState> resumed = std::exchange(t_.resumed_, std::nullopt);
+    if (folder_ != nullptr) {
+      folder_->Begin(t_.config_.tree,
+                     resumed ? std::optional(resumed->metrics_bytes) : std::nullopt);
+      saver_ = std::make_unique<Saver>(
+          folder_->path(), t_.config_.checkpoint,
+          [this](const std::string& message) { observer_->OnMessage(message); });
+      saver_->Prepare(t_.state_bytes());
+    }
+    if (resumed) GoOnFrom(*resumed);
 
     RunStart info;
     info.name = t_.config_.name;
@@ -207,6 +237,182 @@ class Trainer::Fitting {
     LogPlan();
     epoch_begin_ = interval_begin_ = SteadySeconds();
     interval_ledger_ = t_.ledger_->Report();
+    computed_ = interval_ledger_.of(Cause::kCompute);
+  }
+
+  // ---- going on from a snapshot, and making one ----
+
+  void GoOnFrom(const RunState& state) {
+    result_.steps = state.steps;
+    result_.epochs = state.epochs;
+    result_.samples = state.samples;
+    result_.skipped_steps = state.skipped_steps;
+    launched_steps_ = state.steps + state.skipped_steps;
+    launches_ = state.launches;
+    sessions_ = state.sessions + 1;
+    epoch_steps_ = state.epoch_steps;
+    epoch_rows_ = state.epoch_rows;
+    epoch_ended_ = state.epoch_ended;
+    epoch_seconds_ = state.epoch_seconds;
+    // With another batch the same records are another number of steps.
+    if (const auto& source = t_.sources_.train; source->indexed() && epoch_steps_ > 0) {
+      const int64_t batch = t_.config_.train.global_batch;
+      epoch_steps_ = (epoch_ended_ ? source->size() : position_.position) / batch;
+    }
+    // Metrics that the run file has since been given begin now.
+    if (state.totals.metrics.size() == t_.metrics_.size()) totals_.Restore(state.totals);
+    rate_factor_ = state.rate_factor;
+    learning_rate_ = state.learning_rate;
+    best_.Restore(state.best);
+    if (early_ && state.early_stopping) early_->Restore(*state.early_stopping);
+    if (plateau_ && state.reduce_lr_on_plateau) plateau_->Restore(*state.reduce_lr_on_plateau);
+    if (!t_.resumed_best_.empty()) {
+      early_best_ = std::make_shared<const std::vector<Bytes>>(std::move(t_.resumed_best_));
+      t_.resumed_best_.clear();
+    }
+    last_scale_ = state.last_scale;
+    skips_in_row_ = state.skips_in_row;
+    result_.last_epoch = state.last_epoch;
+    earlier_ledger_ = state.ledger;
+    earlier_bad_records_ = state.bad_records;
+    result_.resumed_step = state.steps;
+    was_done_ = state.done;
+    if (saver_ != nullptr) saver_->StartAt(launched_steps_);
+    saved_ = Now(state.done);
+    if (folder_ != nullptr) {
+      folder_->Log("resume", {{"step", static_cast<double>(state.steps)},
+                              {"epoch", static_cast<double>(state.epochs)},
+                              {"session", static_cast<double>(sessions_)}});
+    }
+  }
+
+  // Where the records after a launch begin.
+  data::IteratorState After(const Launch& launch) const {
+    const data::LaunchPlan& plan = launch.input.plan;
+    if (launch.steps == plan.steps || !t_.sources_.train->indexed()) return plan.next;
+    data::IteratorState state = plan.start;
+    state.position += launch.steps * t_.config_.train.global_batch;
+    return state;
+  }
+
+  RunState MakeState(bool done) {
+    RunState state;
+    state.steps = result_.steps;
+    state.epochs = result_.epochs;
+    state.samples = result_.samples;
+    state.skipped_steps = result_.skipped_steps;
+    state.launches = launches_;
+    state.sessions = sessions_;
+    state.done = done;
+    state.position = position_;
+    state.epoch_steps = epoch_steps_;
+    state.epoch_rows = epoch_rows_;
+    state.epoch_ended = epoch_ended_;
+    state.epoch_seconds = EpochSeconds();
+    state.totals = totals_.sums();
+    state.rate_factor = rate_factor_;
+    state.learning_rate = learning_rate_;
+    state.best = best_.value();
+    if (early_) state.early_stopping = early_->state();
+    if (plateau_) state.reduce_lr_on_plateau = plateau_->state();
+    state.early_best = early_best_ != nullptr;
+    state.last_scale = last_scale_;
+    state.skips_in_row = skips_in_row_;
+    state.last_epoch = result_.last_epoch;
+    state.ledger = Ledger();
+    state.bad_records = earlier_bad_records_ + t_.bad_records_->count();
+    state.metrics_bytes = folder_->log_bytes();
+    state.run_file = t_.config_.tree.ToToml();
+    return state;
+  }
+
+  // Whether the device has room for a second state beside the step while one is written out.
+  bool CanShare() const {
+    if (t_.runtime_->client().is_cpu() || !t_.room_) return true;
+    return t_.batch_plan_.bytes() + t_.state_bytes() <= *t_.room_;
+  }
+
+  checkpoint::Snapshot MakeSnapshot(bool done, bool share, std::optional<checkpoint::Score> score) {
+    checkpoint::Snapshot snapshot;
+    snapshot.step = result_.steps;
+    snapshot.epoch = result_.epochs;
+    snapshot.groups = t_.StateGroups(share);
+    snapshot.groups[0].metadata["step"] = std::to_string(result_.steps);
+    if (early_best_ != nullptr) {
+      checkpoint::TensorGroup& best = snapshot.groups.emplace_back();
+      best.name = kEarlyBestGroup;
+      for (size_t i = 0; i < t_.layout_.size(); ++i) {
+        std::shared_ptr<const Bytes> bytes(early_best_, &(*early_best_)[i]);
+        best.tensors.push_back(
+            checkpoint::HostSource(t_.layout_[i].name, t_.layout_[i].shape, std::move(bytes)));
+      }
+    }
+    snapshot.state = MakeState(done).ToJson();
+    snapshot.score = std::move(score);
+    return snapshot;
+  }
+
+  // All launches have been retired.
+  void SaveSnapshot(std::optional<checkpoint::Score> score = std::nullopt) {
+    if (saver_ == nullptr) return;
+    saved_ = Now(/*done=*/false);
+    const double begin = SteadySeconds();
+    {
+      const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+      saver_->Save(MakeSnapshot(/*done=*/false, CanShare(), std::move(score)), launched_steps_);
+    }
+    saver_->NoteBlocked(SteadySeconds() - begin);
+  }
+
+  // The last one: when this returns it is on the disk, or the user has been told why not.
+  void SaveLastSnapshot(bool done, std::optional<checkpoint::Score> score = std::nullopt) {
+    if (saver_ == nullptr) return;
+    const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+    if (saved_ == Now(done)) {
+      saver_->Finish();
+      return;
+    }
+    saved_ = Now(done);
+    if (result_.stopped) TellGrace();
+    saver_->SaveNow(MakeSnapshot(done, /*share=*/true, std::move(score)), launched_steps_);
+  }
+
+  // What tells one moment of a run from another: two snapshots of one would be the same.
+  using Moment = std::tuple<int64_t, int64_t, bool, bool>;
+  Moment Now(bool done) const { return {launched_steps_, result_.epochs, epoch_ended_, done}; }
+
+  void TellGrace() {
+    std::string line = fmt::format("{}: saving step {}", stop_->reason.load(), result_.steps);
+    const double deadline = stop_->deadline;
+    const double left =
+        std::isfinite(deadline) ? deadline - SteadySeconds() : t_.config_.checkpoint.grace_seconds;
+    const std::optional<double> needed = saver_->EstimateSeconds(t_.state_bytes());
+    if (needed) {
+      line += fmt::format(", which takes about {}; {} are left", HumanDuration(*needed),
+                          HumanDuration(std::max(left, 0.0)));
+      const int64_t last = saver_->stats().last_step;
+      if (*needed > left && last >= 0) {
+        line += fmt::format(". Should that be too little, the run goes on from step {}", last);
+      }
+    }
+    observer_->OnMessage(line);
+  }
+
+  // A stop, or the last of max_steps, between the epoch's first step and its last. The snapshot
+  // comes before the epoch is summed up, so that a run that goes on sums up all of it.
+  void EndWithinEpoch() {
+    SaveLastSnapshot(/*done=*/MaxStepsReached() && !result_.stopped);
+    if (epoch_steps_ > 0) EndEpoch(/*complete=*/false);
+  }
+
+  double EpochSeconds() const { return epoch_seconds_ + SteadySeconds() - epoch_begin_; }
+
+  // Of this process and those before it.
+  watch::LedgerReport Ledger() const {
+    watch::LedgerReport all = t_.ledger_->Report();
+    for (int i = 0; i < watch::kNumCauses; ++i) all.seconds[i] += earlier_ledger_.seconds[i];
+    all.wall += earlier_ledger_.wall;
+    return all;
   }
 
   // The training records in the order of the run file's shuffle.
@@ -222,7 +428,7 @@ class Trainer::Fitting {
   // Ends a wait for input when a stop is asked for meanwhile.
   void Watch(const std::stop_token& end) {
     while (!end.stop_requested()) {
-      if (stop_->load()) {
+      if (stop_->asked) {
         input_->Stop();
         return;
       }
@@ -265,7 +471,7 @@ class Trainer::Fitting {
   }
 
   bool StopAsked() {
-    if (stop_ != nullptr && stop_->load()) result_.stopped = true;
+    if (stop_ != nullptr && stop_->asked) result_.stopped = true;
     return result_.stopped;
   }
 
@@ -324,6 +530,13 @@ class Trainer::Fitting {
     interval_rows_ += rows;
     epoch_rows_ += launch.rows;
     ++launches_;
+    if (saver_ != nullptr) {
+      saver_->Tell();
+      const double slowed =
+          saver_->NoteSteps(launch.steps, t_.ledger_->Report().of(Cause::kCompute) - computed_);
+      if (slowed > 0) t_.ledger_->Reattribute(Cause::kCompute, Cause::kCheckpoint, slowed);
+      computed_ = t_.ledger_->Report().of(Cause::kCompute);
+    }
     if (result_.summary.first_step_seconds == 0) {
       result_.summary.first_step_seconds = SecondsSinceProcessStart();
     }
@@ -410,7 +623,7 @@ class Trainer::Fitting {
     if (const auto memory = t_.runtime_->devices()[0].memory_stats()) {
       progress.device_bytes = memory->bytes_in_use;
     }
-    progress.epoch_seconds = SteadySeconds() - epoch_begin_;
+    progress.epoch_seconds = EpochSeconds();
     const double seconds = SteadySeconds() - interval_begin_;
     progress.samples_per_second = seconds > 0 ? static_cast<double>(interval_rows_) / seconds : 0;
     const watch::LedgerReport now = t_.ledger_->Report();
@@ -519,7 +732,6 @@ class Trainer::Fitting {
     EpochEnd end;
     const Progress progress = MakeProgress();  // before the count goes on
     end.epoch = result_.epochs + 1;
-    if (complete) ++result_.epochs;
     end.epochs = t_.config_.train.epochs;
     end.step = result_.steps;
     end.logs["loss"] = totals_.loss();
@@ -529,17 +741,25 @@ class Trainer::Fitting {
                            (end.epoch % every == 0 || end.epoch == end.epochs || !complete);
     if (evaluates) {
       const Scores scores = t_.Evaluate(t_.sources_.validation, observer_, stop_);
-      // A validation that was cut short says nothing.
       if (scores.complete) {
         for (const auto& [name, value] : scores.All("val_")) end.logs[name] = value;
+      } else if (complete && StopAsked()) {
+        // A validation that was cut short says nothing; the run will go on with it.
+        epoch_ended_ = true;
+        SaveLastSnapshot(/*done=*/false);
+        return true;
       }
     }
-    end.seconds = SteadySeconds() - epoch_begin_;
+    epoch_ended_ = false;
+    if (complete) ++result_.epochs;
+    end.seconds = EpochSeconds();
     bool stop = false;
     const auto note = [&](const std::string& text) {
       end.note += end.note.empty() ? text : ", " + text;
     };
+    std::optional<checkpoint::Score> score;
     if (const double* value = Monitored(end.logs, best_.monitor())) {
+      score = {best_.monitor(), *value, best_.higher_is_better()};
       if (best_.Improves(*value)) {
         note(fmt::format("best {} so far", best_.monitor()));
         if (folder_ != nullptr) SaveOrWarn("best.safetensors");
@@ -550,7 +770,7 @@ class Trainer::Fitting {
         const EarlyStopper::Decision decision = early_->Observe(end.epoch - 1, *value);
         if (decision.keep && t_.config_.train.early_stopping->restore_best_weights) {
           const Phase phase(*t_.ledger_, Cause::kCheckpoint);
-          early_best_ = t_.SnapshotState();
+          early_best_ = std::make_shared<const std::vector<Bytes>>(t_.SnapshotState());
         }
         if (decision.stop) {
           note(fmt::format("stopping early: {} has not got better for {} evaluations",
@@ -576,20 +796,21 @@ class Trainer::Fitting {
                        {"seconds", end.seconds}};
       for (const auto& [name, value] : end.logs) fields.emplace_back(name, value);
       folder_->Log("epoch", fields);
-      if (t_.config_.checkpoint.every_steps == 0) SaveOrWarn("weights.safetensors");
     }
     result_.last_epoch = end.logs;
     totals_ = Totals(t_.metrics_, t_.metric_names_);
     epoch_steps_ = 0;
     epoch_rows_ = 0;
+    epoch_seconds_ = 0;
     epoch_begin_ = SteadySeconds();
     BeginInterval();
-    // As in Keras, also when training ends without having been stopped early.
-    const bool over = stop || (complete && end.epoch == end.epochs) || MaxStepsReached();
-    if (over && !early_best_.empty()) {
-      t_.UploadState(early_best_);
-      restored_best_ = true;
-      observer_->OnMessage("restored the weights of the best evaluation");
+    const bool over = stop || (complete && end.epoch >= end.epochs) || MaxStepsReached();
+    if (complete) {
+      if (over || StopAsked()) {
+        SaveLastSnapshot(/*done=*/over, std::move(score));
+      } else if (saver_ != nullptr && saver_->Due(launched_steps_)) {
+        SaveSnapshot(std::move(score));
+      }
     }
     return stop || StopAsked();
   }
@@ -619,19 +840,10 @@ class Trainer::Fitting {
     return found == logs.end() ? nullptr : &found->second;
   }
 
-  void SaveIfDue() {
-    const int64_t every = t_.config_.checkpoint.every_steps;
-    if (every == 0 || folder_ == nullptr || launched_steps_ / every == saved_steps_ / every) return;
-    RetireAll();
-    SaveOrWarn("weights.safetensors");
-    saved_steps_ = launched_steps_;
-  }
-
   void Save(const std::string& name) {
     const Phase phase(*t_.ledger_, Cause::kCheckpoint);
     checkpoint::TensorFile file = t_.Weights();
     file.metadata["step"] = std::to_string(result_.steps);
-    file.metadata["format"] = "flatout";
     checkpoint::SaveSafetensors(folder_->File(name), file);
   }
 
@@ -666,7 +878,15 @@ class Trainer::Fitting {
     stop_watch_ = {};
     input_stats_ = input_->stats();
     input_->Stop();
-    if (t_.optimizer_->uses_ema() && !result_.stopped && !restored_best_) UseAverages();
+    if (!result_.stopped) {
+      // As in Keras, also when training ends without having been stopped early.
+      if (early_best_ != nullptr) {
+        t_.UploadState(*early_best_);
+        observer_->OnMessage("restored the weights of the best evaluation");
+      } else if (t_.optimizer_->uses_ema()) {
+        UseAverages();
+      }
+    }
     if (t_.sources_.test != nullptr && t_.config_.train.evaluate_test && !result_.stopped) {
       Scores scores = t_.Evaluate(t_.sources_.test, observer_, stop_);
       if (scores.complete) result_.test = std::move(scores);
@@ -720,7 +940,7 @@ class Trainer::Fitting {
     summary.loss_scale = last_scale_;
     const double rows = static_cast<double>(t_.rows_);
     watch::RunFacts facts;
-    facts.ledger = t_.ledger_->Report();
+    facts.ledger = Ledger();
     facts.steps = result_.steps;
     facts.samples = result_.samples;
     facts.launches = launches_;
@@ -758,10 +978,12 @@ class Trainer::Fitting {
     summary.flops_per_sample = facts.flops_per_sample;
     summary.ledger = facts.ledger;
     summary.input = facts.input;
-    summary.bad_records = t_.bad_records_->count();
+    summary.bad_records = earlier_bad_records_ + t_.bad_records_->count();
     summary.bad_record_messages = t_.bad_records_->messages();
     summary.communication_measured = facts.devices == 1;
     summary.verdict = result_.verdict.lines;
+    summary.sessions = sessions_;
+    if (saver_ != nullptr) summary.saves = saver_->stats();
     summary.steps_per_launch = t_.steps_per_launch_;
     summary.devices = facts.devices;
     summary.device = facts.device_kind;
@@ -794,7 +1016,7 @@ class Trainer::Fitting {
   RunFolder* folder_;
   Observer silent_;
   Observer* observer_;
-  const std::atomic<bool>* stop_;
+  StopRequest* stop_;
   FitResult result_;
   std::unique_ptr<data::DevicePrefetcher> input_;
   data::EngineStats input_stats_;
@@ -804,12 +1026,11 @@ class Trainer::Fitting {
   Best best_;
   std::optional<EarlyStopper> early_;
   std::optional<PlateauReducer> plateau_;
-  std::vector<Bytes> early_best_;
-  bool restored_best_ = false;
+  std::shared_ptr<const std::vector<Bytes>> early_best_;
+  bool was_done_ = false;  // in an earlier session, but for what follows the last epoch
   double rate_factor_ = 1;
   double learning_rate_ = 0;
   int64_t steps_per_epoch_ = 0, launched_steps_ = 0, epoch_steps_ = 0, launches_ = 0;
-  int64_t saved_steps_ = 0;
   std::string save_error_;
   bool kept_ = false;  // the weights, by whoever threw
   int64_t skips_in_row_ = 0;
@@ -818,10 +1039,19 @@ class Trainer::Fitting {
   int64_t interval_rows_ = 0, epoch_rows_ = 0;
   data::EngineStats interval_input_;
   watch::LedgerReport interval_ledger_;
+  data::IteratorState position_;  // of the record after the last that was launched
+  bool epoch_ended_ = false;      // but not what follows it
+  double epoch_seconds_ = 0;      // of this epoch, in sessions before this one
+  int64_t sessions_ = 1;
+  watch::LedgerReport earlier_ledger_;  // of those sessions
+  int64_t earlier_bad_records_ = 0;
+  double computed_ = 0;          // device seconds when the last launch was retired
+  std::optional<Moment> saved_;  // of the snapshot handed over last
+  std::unique_ptr<Saver> saver_;
   std::jthread stop_watch_;  // last: ends before what it uses
 };
 
-FitResult Trainer::Fit(RunFolder* folder, Observer* observer, const std::atomic<bool>* stop) {
+FitResult Trainer::Fit(RunFolder* folder, Observer* observer, StopRequest* stop) {
   if (sources_.train == nullptr) throw Invalid("[data] has no training split");
   Fitting fitting(*this, folder, observer, stop);
   try {
@@ -843,11 +1073,9 @@ double Trainer::MeasureCeiling(Launch& launch, double seconds) {
   const double begin = SteadySeconds();
   int64_t steps = 0;
   do {
-    xla::Execution run = train_->Execute(TrainArguments(launch));
+    xla::Execution run;
+    ExecuteTraining(launch, run);
     run.Await();
-    for (size_t r = 0; r < state_.size(); ++r) {
-      for (size_t i = 0; i < layout_.size(); ++i) state_[r][i] = std::move(run.outputs[r][i]);
-    }
     steps += launch.steps;
   } while (SteadySeconds() - begin < seconds);
   const double per_step = (SteadySeconds() - begin) / static_cast<double>(steps);
@@ -864,9 +1092,9 @@ Trainer::Finding Trainer::Diagnose(const Launch& launch, int64_t index) {
   }
   const xla::Device& device = runtime_->devices()[0];
   std::vector<const xla::Buffer*> state;
-  for (size_t i = 0; i < model_.variables().size(); ++i) state.push_back(&state_[0][i]);
-  if (loss_scale_.enabled()) state.push_back(&state_[0][CounterIndex("loss_scale")]);
-  state.push_back(&state_[0][CounterIndex("step")]);
+  for (size_t i = 0; i < model_.variables().size(); ++i) state.push_back(state_[0][i].get());
+  if (loss_scale_.enabled()) state.push_back(state_[0][CounterIndex("loss_scale")].get());
+  state.push_back(state_[0][CounterIndex("step")].get());
   const size_t num_names = diagnosis_program_.names.size();
   size_t earliest = num_names;
   for (const std::vector<xla::Buffer>& buffers : launch.input.buffers) {

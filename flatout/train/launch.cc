@@ -1,44 +1,8 @@
 #include "flatout/train/launch.h"
 
 #include <atomic>
-#include <cmath>
 
 namespace flatout::train {
-namespace {
-
-float ScalarOf(const xla::Buffer& buffer) { return buffer.ToVector<float>().at(0); }
-
-}  // namespace
-
-Totals::Totals(const std::vector<std::unique_ptr<nn::Metric>>& metrics,
-               const std::vector<std::string>& names)
-    : metrics_(&metrics), names_(&names), sums_(metrics.size()) {}
-
-void Totals::Add(const step::ResultLayout& layout, const std::vector<xla::Buffer>& results,
-                 int first) {
-  loss_ += ScalarOf(results[layout.loss_sum - first]);
-  weight_ += ScalarOf(results[layout.weight_sum - first]);
-  for (size_t m = 0; m < metrics_->size(); ++m) {
-    const auto [begin, count] = layout.metrics[m];
-    sums_[m].resize(count);
-    for (int i = 0; i < count; ++i) {
-      const std::vector<float> values = results[begin + i - first].ToVector<float>();
-      sums_[m][i].resize(values.size());
-      for (size_t v = 0; v < values.size(); ++v) sums_[m][i][v] += values[v];
-    }
-  }
-}
-
-double Totals::loss() const { return weight_ > 0 ? loss_ / weight_ : std::nan(""); }
-
-std::map<std::string, double> Totals::Metrics() const {
-  std::map<std::string, double> results;
-  for (size_t m = 0; m < metrics_->size(); ++m) {
-    if (!sums_[m].empty()) results[(*names_)[m]] = (*metrics_)[m]->Result(sums_[m]);
-  }
-  return results;
-}
-
 // Tells the ledger when all devices of a launch have ended.
 void TrackCompletion(const std::shared_ptr<watch::Ledger>& ledger, int64_t id,
                      const std::vector<xla::Event>& done) {

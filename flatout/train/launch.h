@@ -2,14 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "flatout/data/device_prefetch.h"
-#include "flatout/nn/metric.h"
-#include "flatout/step/step_program.h"
+#include "flatout/train/totals.h"
 #include "flatout/train/trainer.h"
 #include "flatout/watch/ledger.h"
 #include "flatout/xla/pjrt.h"
@@ -18,26 +15,6 @@ namespace flatout::train {
 
 // Launches that may be under way at once: one runs, the next waits.
 inline constexpr size_t kLaunchesInFlight = 2;
-
-// Loss and metric sums of one split or epoch, added up on the host in float64.
-class Totals {
- public:
-  // Metrics, and the names they go by; both must outlive this.
-  Totals(const std::vector<std::unique_ptr<nn::Metric>>& metrics,
-         const std::vector<std::string>& names);
-
-  // Adds a launch's results; results[0] is the program's result number `first`.
-  void Add(const step::ResultLayout& layout, const std::vector<xla::Buffer>& results, int first);
-  // Mean loss over all real rows so far; NaN before any.
-  double loss() const;
-  std::map<std::string, double> Metrics() const;
-
- private:
-  const std::vector<std::unique_ptr<nn::Metric>>* metrics_;
-  const std::vector<std::string>* names_;
-  double loss_ = 0, weight_ = 0;
-  std::vector<std::vector<std::vector<double>>> sums_;  // [metric][value][element]
-};
 
 // Tells the ledger when all devices of a launch have ended.
 void TrackCompletion(const std::shared_ptr<watch::Ledger>& ledger, int64_t id,

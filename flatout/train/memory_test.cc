@@ -67,7 +67,7 @@ TEST(MemoryTest, TheBatchIsSplitToFitTheCapAndTrainsTheSame) {
   ASSERT_GT(whole.PlanBatch().bytes(), 14 * kMiB) << "the cap below would split nothing";
 
   Trainer trainer(Large("epochs = 2"), Wide(), sources, Capped("10MiB"));
-  RunFolder folder(Fresh("split"), false);
+  RunFolder folder(Fresh("split"));
   Messages messages;
   const FitResult result = trainer.Fit(&folder, &messages);
   const BatchPlan& plan = trainer.PlanBatch();
@@ -204,7 +204,7 @@ TEST(MemoryTest, WhatFitsNowhereSaysWhatWouldHelp) {
   // The weights fit, their gradients do not.
   const std::string message = OutOfMemoryMessage([&] {
     Trainer trainer(Large(), Wide(), {.train = Source(20)}, Capped("700KiB"));
-    RunFolder folder(Fresh("nowhere"), false);
+    RunFolder folder(Fresh("nowhere"));
     trainer.Fit(&folder);
   });
   EXPECT_THAT(message, AllOf(HasSubstr("nothing has been run"), HasSubstr("dense_1"),
@@ -235,7 +235,7 @@ struct FailsAtStep : Observer {
 };
 
 TEST(MemoryTest, ARealFailureShowsThePlanAndKeepsWhatWasSaved) {
-  RunFolder folder(Fresh("real"), false);
+  RunFolder folder(Fresh("real"));
   Trainer trainer(Options("epochs = 5\nglobal_batch = 16", kSgd), Wide(), {.train = Source(32)},
                   Devices(1));
   FailsAtStep fails(4);  // the second epoch

@@ -62,6 +62,12 @@ EarlyStopper::Decision EarlyStopper::Observe(int64_t epoch, double value) {
   return decision;
 }
 
+void EarlyStopper::Restore(const MonitorState& state) {
+  best_.Restore(state.best);
+  best_epoch_ = state.best_epoch;
+  wait_ = state.wait;
+}
+
 PlateauReducer::PlateauReducer(const ReduceLrOnPlateau& options)
     : options_(options), best_(options.monitor, options.mode, options.min_delta) {
   if (!(options.factor > 0 && options.factor < 1)) {
@@ -71,6 +77,12 @@ PlateauReducer::PlateauReducer(const ReduceLrOnPlateau& options)
   CheckNotNegative("reduce_lr_on_plateau", "patience", static_cast<double>(options.patience));
   CheckNotNegative("reduce_lr_on_plateau", "cooldown", static_cast<double>(options.cooldown));
   CheckNotNegative("reduce_lr_on_plateau", "min_lr", options.min_lr);
+}
+
+void PlateauReducer::Restore(const MonitorState& state) {
+  best_.Restore(state.best);
+  wait_ = state.wait;
+  cooldown_ = state.cooldown;
 }
 
 double PlateauReducer::Observe(double value, double rate) {

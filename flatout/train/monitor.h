@@ -13,6 +13,12 @@ namespace flatout::train {
 // auc, precision, recall, f1_score or similarity, and min otherwise.
 bool HigherIsBetter(const std::string& monitor, const std::string& mode);
 
+// What a monitor remembers from evaluation to evaluation, so that a resumed run goes on with it.
+struct MonitorState {
+  std::optional<double> best;
+  int64_t best_epoch = -1, wait = 0, cooldown = 0;
+};
+
 class Best {
  public:
   Best(std::string monitor, const std::string& mode, double min_delta = 0)
@@ -25,6 +31,8 @@ class Best {
   // is.
   bool Improves(double value);
   const std::optional<double>& value() const { return best_; }
+  void Restore(std::optional<double> value) { best_ = value; }
+  bool higher_is_better() const { return higher_; }
   // Whether `value` beats `reference` by more than min_delta; NaN never does.
   bool Beats(double value, double reference) const;
 
@@ -54,6 +62,8 @@ class EarlyStopper {
   int64_t best_epoch() const { return best_epoch_; }
   // Evaluations since the wait last started anew.
   int64_t wait() const { return wait_; }
+  MonitorState state() const { return {best_.value(), best_epoch_, wait_, 0}; }
+  void Restore(const MonitorState& state);
 
  private:
   EarlyStopping options_;
@@ -74,6 +84,8 @@ class PlateauReducer {
   double Observe(double value, double rate);
 
   const std::string& monitor() const { return best_.monitor(); }
+  MonitorState state() const { return {best_.value(), -1, wait_, cooldown_}; }
+  void Restore(const MonitorState& state);
 
  private:
   ReduceLrOnPlateau options_;

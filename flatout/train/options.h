@@ -70,6 +70,9 @@ struct TrainOptions {
   // Rows of one micro-batch on each device; "auto": all its rows of the batch where they fit into
   // its memory, else the most that do.
   Config micro_batch = Config(std::string("auto"));
+  // Into how many blocks the rows of the last layer's result are divided for the loss; "auto": by
+  // their size.
+  Config loss_blocks = Config(std::string("auto"));
   // As nn::Recompute reads it: "none", "blocks", names of blocks; "auto": only where memory asks
   // for it.
   Config recompute = Config(std::string("auto"));
@@ -101,6 +104,7 @@ struct TrainOptions {
     v("precision", precision);
     v("loss_scale", loss_scale);
     v("micro_batch", micro_batch);
+    v("loss_blocks", loss_blocks);
     v("recompute", recompute);
     v("memory", memory);
     v("check_finite", check_finite);
@@ -116,14 +120,40 @@ struct TrainOptions {
   }
 };
 
+// Snapshots of the run, from which it goes on after whatever ended it, and the best weights.
 struct CheckpointOptions {
-  int64_t every_steps = 0;           // save weights that often; 0: at the end of each epoch
+  int64_t every_steps = 0;   // save that often; 0: not by steps
+  double every_seconds = 0;  // 0: not by seconds
+  // As often as costs least time in all, from what a save was measured to cost and how often runs
+  // are interrupted. Without it and the two keys above a run saves only when it ends or is stopped.
+  // Default: true unless one of the two is set.
+  std::optional<bool> automatic;            // "auto"
+  double between_interruptions = 4 * 3600;  // mean seconds of running, as long as nothing is known
+  int64_t keep_last = 2;
+  bool keep_best = true;      // the snapshot that is best in `monitor`, besides
+  int64_t keep_every = 0;     // and those whose step is a multiple of this; 0: none
+  double grace_seconds = 30;  // between SIGTERM and the end, where nobody says
+  // Notices of the cloud: "auto" (where this machine is one of its), "none", "gce", "ec2", or
+  // {cloud = "gce", address = "http://...", poll_seconds = 2}.
+  Config preemption = Config(std::string("auto"));
   std::string monitor = "val_loss";  // what best.safetensors is best in
   std::string mode = "auto";
+
+  bool saves_automatically() const {
+    return automatic.value_or(every_steps == 0 && every_seconds == 0);
+  }
 
   template <class V>
   void Visit(V& v) {
     v("every_steps", every_steps);
+    v("every_seconds", every_seconds);
+    v("auto", automatic);
+    v("between_interruptions", between_interruptions);
+    v("keep_last", keep_last);
+    v("keep_best", keep_best);
+    v("keep_every", keep_every);
+    v("grace_seconds", grace_seconds);
+    v("preemption", preemption);
     v("monitor", monitor);
     v("mode", mode);
   }

@@ -78,7 +78,7 @@ TEST(PrecisionTest, StepsThatOverflowAreSkippedShownAndNotCounted) {
                       k,
                   kSgd + "[watch]\nlog_seconds = 0.0001\n");
       Trainer trainer(config, Two(), {.train = Source(40)}, Devices(devices));
-      RunFolder folder(Fresh("skips"), false);
+      RunFolder folder(Fresh("skips"));
       Messages messages;
       const FitResult result = trainer.Fit(&folder, &messages);
       EXPECT_EQ(result.steps, 20);
@@ -181,7 +181,7 @@ TEST(PrecisionTest, Bfloat16VariablesGoThroughFilesEvaluationAndAverages) {
                                 "use_ema = true\n"}) {
     Trainer trainer(Options(options, optimizer), Two(),
                     {.train = train_set, .validation = validation}, Devices(1));
-    RunFolder folder(Fresh("bf16"), false);
+    RunFolder folder(Fresh("bf16"));
     trainer.Fit(&folder);
     const checkpoint::TensorFile weights = trainer.Weights();
     for (const checkpoint::HostTensor& tensor : weights.tensors) {

@@ -12,6 +12,7 @@
 #include "flatout/nn/context.h"
 #include "flatout/nn/recompute.h"
 #include "flatout/optim/loss_scale.h"
+#include "flatout/train/preemption.h"
 #include "flatout/xla/pjrt.h"
 
 namespace flatout::train {
@@ -46,6 +47,15 @@ void CheckMicroBatch(const TrainOptions& options) {
   }
 }
 
+void CheckLossBlocks(const Config& blocks) {
+  if (IsAuto(blocks)) return;
+  if (blocks.kind() != Config::Kind::kInt || blocks.AsInt() < 1) {
+    throw blocks.Complain(fmt::format(
+        "must be \"auto\" or a number of blocks from 1 (the whole at once) on, found {}",
+        blocks.Describe()));
+  }
+}
+
 }  // namespace
 
 void CheckTrainOptions(const TrainOptions& options, const Config& table) {
@@ -66,6 +76,7 @@ void CheckTrainOptions(const TrainOptions& options, const Config& table) {
                                       launch.Describe()));
   }
   CheckMicroBatch(options);
+  CheckLossBlocks(options.loss_blocks);
   optim::LossScale loss_scale;
   if (!IsAuto(options.loss_scale)) ReadConfig(options.loss_scale, loss_scale);
   nn::Recompute recompute;
@@ -137,6 +148,20 @@ RunConfig ReadRunConfig(Config tree, std::string name) {
   CheckTrainOptions(config.train, train);
   ReadOptions(checkpoint, "[checkpoint]", config.checkpoint);
   RequireAtLeast(checkpoint, "every_steps", config.checkpoint.every_steps, 0);
+  for (const char* key : {"every_seconds", "grace_seconds"}) {
+    const Config* value = checkpoint.Find(key);
+    if (value != nullptr && !(value->AsDouble() >= 0)) {
+      throw value->Complain(fmt::format("must not be negative, found {}", value->AsDouble()));
+    }
+  }
+  if (!(config.checkpoint.between_interruptions > 0)) {
+    throw checkpoint.Find("between_interruptions")
+        ->Complain(fmt::format("must be a positive number of seconds, found {}",
+                               config.checkpoint.between_interruptions));
+  }
+  RequireAtLeast(checkpoint, "keep_last", config.checkpoint.keep_last, 1);
+  RequireAtLeast(checkpoint, "keep_every", config.checkpoint.keep_every, 0);
+  ReadPreemption(config.checkpoint);  // complains
   CheckMode(checkpoint, config.checkpoint.mode);
   ReadOptions(watch, "[watch]", config.watch);
   if (!(config.watch.log_seconds > 0)) {

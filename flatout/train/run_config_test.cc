@@ -54,6 +54,9 @@ TEST(RunConfigTest, ValuesOutOfRangeHaveTheirPlace) {
   EXPECT_THAT(message("micro_batch = 33"), HasSubstr("train.global_batch = 32"));
   EXPECT_THAT(message("micro_batch = 1.5"), HasSubstr("\"auto\""));
   EXPECT_THAT(message("micro_batch = \"atuo\""), HasSubstr("atuo"));
+  EXPECT_THAT(message("loss_blocks = 0"), AllOf(HasSubstr("run.toml:5"), HasSubstr("from 1"),
+                                                HasSubstr("found the integer 0")));
+  EXPECT_THAT(message("loss_blocks = \"atuo\""), HasSubstr("atuo"));
   EXPECT_THAT(message("recompute = \"block\""),
               AllOf(HasSubstr("run.toml:5"), HasSubstr("did you mean \"blocks\"?")));
   EXPECT_THAT(message("loss_scale = \"dinamic\""),
@@ -86,6 +89,7 @@ TEST(RunConfigTest, DefaultsAreThoseOfTheOptions) {
   EXPECT_EQ(config.train.precision, "float32");
   EXPECT_EQ(config.train.seed, 0u);
   EXPECT_EQ(config.train.micro_batch.AsString(), "auto");
+  EXPECT_EQ(config.train.loss_blocks.AsString(), "auto");
   EXPECT_EQ(config.train.loss_scale.AsString(), "auto");
   EXPECT_EQ(config.train.recompute.AsString(), "auto");
   EXPECT_EQ(config.train.memory.AsString(), "all");

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
@@ -18,8 +21,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFiles[] = {"run.toml", "metrics.jsonl", "summary.json",
-                                  "weights.safetensors", "best.safetensors"};
+constexpr const char* kLog = "metrics.jsonl";
+constexpr const char* kFiles[] = {
+    "run.toml", kLog, "summary.json", "weights.safetensors", "best.safetensors", "checkpoints"};
 
 Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -27,20 +31,45 @@ Json Optional(const std::optional<double>& value) { return value ? Number(*value
 
 }  // namespace
 
-RunFolder::RunFolder(std::string path, bool overwrite) : path_(std::move(path)) {
+namespace {
+
+// The process that holds a lock on the folder, as /proc/locks tells; "" where it doesn't.
+std::string LockHolder(int folder) {
+  struct stat info {};
+  if (fstat(folder, &info) != 0) return "";
+  std::ifstream locks("/proc/locks");
+  // "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF"
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, mode, access, place;
+    long pid = 0;
+    if (!(words >> number >> kind >> mode >> access >> pid >> place) || kind != "FLOCK") continue;
+    if (place.substr(place.rfind(':') + 1) != std::to_string(info.st_ino) || pid <= 0) continue;
+    std::string name;
+    std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
+    return fmt::format("process {}{}", pid, name.empty() ? "" : " (" + name + ")");
+  }
+  return "";
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::string path, Existing existing)
+    : path_(std::move(path)), existing_(existing) {
   MakeDirs(path_);
   // The folder itself is locked. The kernel lets go when the process ends, however it ends. A file
   // system that cannot lock folders (some network ones) does without.
   lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    const std::string holder = LockHolder(lock_);
     close(lock_);
     throw UserError(Code::kAlreadyExists,
-                    fmt::format("another run is writing to {}; wait for it, or choose another "
+                    fmt::format("another run is writing to {}{}; wait for it, or choose another "
                                 "--run-dir",
-                                path_));
+                                path_, holder.empty() ? "" : ": " + holder));
   }
   for (const char* name : kFiles) holds_old_run_ |= FileExists(File(name));
-  if (holds_old_run_ && !overwrite) {
+  if (holds_old_run_ && existing == Existing::kRefuse) {
     if (lock_ >= 0) close(lock_);
     throw UserError(Code::kAlreadyExists,
                     fmt::format("{} holds a run already; choose another --run-dir, or replace that "
@@ -59,15 +88,24 @@ std::string RunFolder::NewPath(const std::string& name) {
   return path;
 }
 
-void RunFolder::Begin(const Config& tree) {
-  if (holds_old_run_) {
-    for (const char* name : kFiles) {
-      std::error_code ignored;
-      std::filesystem::remove(File(name), ignored);
-    }
-    holds_old_run_ = false;
+void RunFolder::Begin(const Config& tree, std::optional<int64_t> resumed_log_bytes) {
+  if (holds_old_run_ && !resumed_log_bytes) {
+    std::error_code ignored;
+    for (const char* name : kFiles) std::filesystem::remove_all(File(name), ignored);
+  }
+  holds_old_run_ = false;
+  if (resumed_log_bytes && log_bytes() > *resumed_log_bytes &&
+      truncate(File(kLog).c_str(), *resumed_log_bytes) != 0) {
+    LogWarning("{}; it will hold lines of steps that are done again",
+               SystemMessage("shorten", File(kLog), errno));
   }
   AtomicWriteFile(File("run.toml"), tree.ToToml());
+}
+
+int64_t RunFolder::log_bytes() const {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(File(kLog), error);
+  return error ? 0 : static_cast<int64_t>(bytes);
 }
 
 void RunFolder::Log(const std::string& event, const Fields& fields) {
@@ -81,7 +119,7 @@ void RunFolder::Log(const std::string& event, const Fields& fields) {
     }
   }
   const std::string text = line.dump() + "\n";
-  const std::string path = File("metrics.jsonl");
+  const std::string path = File(kLog);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   const bool written =
       file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -111,6 +149,20 @@ Json InputJson(const watch::InputFacts& input) {
     if (stage.bytes > 0) entry["bytes"] = stage.bytes;
   }
   json["tuning"] = input.decisions;
+  return json;
+}
+
+Json SavesJson(const Saver::Stats& saves) {
+  Json json;
+  json["saved"] = saves.saves;
+  json["failed"] = saves.failures;
+  json["last_step"] = saves.last_step >= 0 ? Json(saves.last_step) : Json(nullptr);
+  json["bytes"] = saves.bytes;
+  json["blocked_seconds"] = saves.blocked;
+  json["slowed_seconds"] = saves.slowed;
+  json["write_seconds"] = saves.write_seconds;
+  json["interval_seconds"] = Optional(saves.interval);
+  if (!saves.error.empty()) json["error"] = saves.error;
   return json;
 }
 
@@ -182,6 +234,8 @@ void RunFolder::WriteSummary(const Summary& summary) {
   json["memory"] = summary.plan ? MemoryJson(summary) : Json(nullptr);
   json["skipped_steps"] = summary.skipped_steps;
   json["loss_scale"] = Optional(summary.loss_scale);
+  json["sessions"] = summary.sessions;
+  json["checkpoints"] = SavesJson(summary.saves);
   json["compiles"] = summary.compiles;
   json["compile_seconds"] = summary.compile_seconds;
   AtomicWriteFile(File("summary.json"), json.dump(2) + "\n");

@@ -1,6 +1,7 @@
 // RunFolder: what a run leaves behind. run.toml (the run file as used), metrics.jsonl (one JSON
-// object a line, written as things happen), summary.json (at the end, also of a failed run),
-// weights.safetensors (the last) and best.safetensors.
+// object a line, written as things happen), checkpoints/ (snapshots to go on from, saver.h),
+// summary.json (at the end, also of a failed run), weights.safetensors (the last) and
+// best.safetensors.
 #pragma once
 
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "flatout/base/config.h"
 #include "flatout/train/batch_plan.h"
+#include "flatout/train/saver.h"
 #include "flatout/watch/ledger.h"
 #include "flatout/watch/verdict.h"
 
@@ -50,16 +52,20 @@ struct Summary {
   std::optional<int64_t> peak_device_bytes;  // of the fullest device, where its allocator says
   int64_t skipped_steps = 0;                 // by the loss scale
   std::optional<double> loss_scale;          // of the last step; nothing without one
+  int64_t sessions = 1;                      // processes that worked on the run
+  Saver::Stats saves;                        // snapshots, of this process
   int64_t compiles = 0;                      // programs compiled, not taken from the cache
   double compile_seconds = 0;
 };
 
 class RunFolder {
  public:
-  // Makes the folder and locks it: while this lives, no other process can write a run there. One
-  // that already holds a run is refused unless `overwrite`; the old run's files stay until Begin.
-  // Throws UserError naming path and reason.
-  RunFolder(std::string path, bool overwrite);
+  // What to do with a run that the folder holds already.
+  enum class Existing { kRefuse, kOverwrite, kResume };
+  // Makes the folder and locks it: while this lives, no other process can write a run there. With
+  // kOverwrite the old run's files stay until Begin. Throws UserError naming path and reason, and
+  // who holds the lock where the system says.
+  explicit RunFolder(std::string path, Existing existing = Existing::kRefuse);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -68,8 +74,14 @@ class RunFolder {
 
   const std::string& path() const { return path_; }
   std::string File(const std::string& name) const { return path_ + "/" + name; }
-  // The run begins: removes what an old run left and writes the run file as used.
-  void Begin(const Config& tree);
+  // Whether there is one to go on with.
+  bool holds_old_run() const { return holds_old_run_; }
+  // The run begins: removes what an old run left and writes the run file as used. With
+  // `resumed_log_bytes` it goes on: everything stays, but of metrics.jsonl only so many bytes, what
+  // comes after them was written by steps that are about to be done again.
+  void Begin(const Config& tree, std::optional<int64_t> resumed_log_bytes = std::nullopt);
+  // How long metrics.jsonl is.
+  int64_t log_bytes() const;
   // Appends {"event": event, ...} to metrics.jsonl. A disk that cannot take it is reported once and
   // never ends a run.
   void Log(const std::string& event, const Fields& fields);
@@ -79,6 +91,7 @@ class RunFolder {
  private:
   std::string path_;
   int lock_ = -1;  // file descriptor
+  Existing existing_ = Existing::kRefuse;
   bool holds_old_run_ = false;
   bool log_failed_ = false;
 };

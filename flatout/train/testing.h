@@ -177,7 +177,7 @@ struct Failed {
 };
 inline Failed Fail(const RunConfig& config, nn::Model model, Sources sources, int64_t devices = 1) {
   Failed failed;
-  RunFolder folder(Fresh("failed"), false);
+  RunFolder folder(Fresh("failed"));
   Trainer trainer(config, std::move(model), std::move(sources), Devices(devices));
   try {
     trainer.Fit(&folder);

@@ -17,6 +17,7 @@
 #include "flatout/base/log.h"
 #include "flatout/base/process.h"
 #include "flatout/base/text.h"
+#include "flatout/checkpoint/compare.h"
 #include "flatout/data/dataset.h"
 #include "flatout/data/engine.h"
 #include "flatout/ir/stablehlo.h"
@@ -31,22 +32,10 @@ using Bytes = std::vector<std::byte>;
 using watch::Cause;
 using watch::Phase;
 
-// A launch should be long enough that starting it costs nothing beside it, and short enough that
-// progress, signals and logs stay prompt.
-constexpr double kLaunchSeconds = 0.03;
-constexpr int64_t kMostStepsPerLaunch = 64;
-constexpr int64_t kMostLaunchBytes = int64_t{16} << 20;
-// And it takes no more than such a part of the device's memory, several being there at once.
-constexpr int64_t kLaunchPart = 50;
 // The part of the device's memory for input that is made ahead, where the run file leaves it open.
 constexpr int64_t kPrefetchPart = 10;
-// Launches that the input pipeline has ready on the device, where it is tuned: what it starts with.
-constexpr int64_t kLaunchesAhead = 2;
 // A micro-batch of fewer rows keeps no device busy; recomputing is the better way to save memory.
 constexpr int64_t kFewRows = 8;
-// Rough speeds, only to choose steps_per_launch before anything has run.
-constexpr double kGuessedCpuFlops = 1e11;
-constexpr double kGuessedGpuFlops = 2e13;
 
 // Its statistics are those of a micro-batch, so that splitting the batch changes what is computed.
 bool HasBatchStatistics(const nn::Model& model) {
@@ -56,6 +45,13 @@ bool HasBatchStatistics(const nn::Model& model) {
 }
 
 bool IsAuto(const Config& value) { return value.is_string() && value.AsString() == "auto"; }
+
+// Whether that tensor of the state belongs to a loss scale, of whatever kind.
+bool IsLossScaleCounter(std::string_view name) {
+  const std::vector<optim::Slot> counters = optim::LossScaleCounters(optim::LossScale::Dynamic());
+  return std::any_of(counters.begin(), counters.end(),
+                     [&](const optim::Slot& counter) { return counter.name == name; });
+}
 
 // The index of `name` in the fields; throws naming what there is.
 int FieldFor(const std::vector<data::Field>& fields, const std::string& name,
@@ -333,20 +329,104 @@ void Trainer::InitializeState() {
 void Trainer::UploadState(const std::vector<Bytes>& tensors) {
   state_.clear();
   for (const xla::Device& device : runtime_->devices()) {
-    std::vector<xla::Buffer>& buffers = state_.emplace_back();
+    std::vector<std::shared_ptr<xla::Buffer>>& buffers = state_.emplace_back();
     for (size_t i = 0; i < tensors.size(); ++i) {
-      buffers.push_back(runtime_->client().FromHost(tensors[i].data(), layout_[i].shape, device));
+      buffers.push_back(std::make_shared<xla::Buffer>(
+          runtime_->client().FromHost(tensors[i].data(), layout_[i].shape, device)));
     }
   }
 }
 
 std::vector<Bytes> Trainer::SnapshotState() const {
   std::vector<Bytes> tensors;
-  for (const xla::Buffer& buffer : state_.at(0)) {
-    Bytes& bytes = tensors.emplace_back(buffer.shape().bytes());
-    buffer.ToHost(bytes.data(), bytes.size());
+  for (const auto& buffer : state_.at(0)) {
+    Bytes& bytes = tensors.emplace_back(buffer->shape().bytes());
+    buffer->ToHost(bytes.data(), bytes.size());
   }
   return tensors;
+}
+
+std::vector<checkpoint::TensorGroup> Trainer::StateGroups(bool share) const {
+  std::vector<checkpoint::TensorGroup> groups(2);
+  groups[0].name = kWeightsGroup;
+  groups[0].metadata = WeightsMetadata();
+  groups[1].name = kOptimizerGroup;
+  for (size_t i = 0; i < layout_.size(); ++i) {
+    const bool variable = layout_[i].kind == step::StateTensor::Kind::kVariable;
+    std::shared_ptr<const xla::Buffer> buffer = state_.at(0)[i];
+    std::vector<checkpoint::TensorSource>& into = groups[variable ? 0 : 1].tensors;
+    if (share) {
+      into.push_back(checkpoint::WholeSource(
+          layout_[i].name, layout_[i].shape,
+          [buffer](std::span<std::byte> whole) { buffer->ToHost(whole.data(), whole.size()); }));
+    } else {
+      auto bytes = std::make_shared<Bytes>(layout_[i].shape.bytes());
+      buffer->ToHost(bytes->data(), bytes->size());
+      into.push_back(checkpoint::HostSource(layout_[i].name, layout_[i].shape, std::move(bytes)));
+    }
+  }
+  return groups;
+}
+
+void Trainer::Restore(const checkpoint::LoadedSnapshot& snapshot, RunState state) {
+  const checkpoint::TensorFile& weights = snapshot.Group(kWeightsGroup);
+  const checkpoint::TensorFile& optimizer = snapshot.Group(kOptimizerGroup);
+  std::vector<Bytes> tensors = SnapshotState();
+  std::vector<std::string> problems;
+  const auto take = [&](const checkpoint::TensorFile& file, bool variables) {
+    std::vector<checkpoint::WantedTensor> wanted;
+    std::vector<std::string> ignored;
+    for (size_t i = 0; i < layout_.size(); ++i) {
+      const step::StateTensor& tensor = layout_[i];
+      if ((tensor.kind == step::StateTensor::Kind::kVariable) != variables) continue;
+      const checkpoint::HostTensor* found = file.Find(tensor.name);
+      // A loss scale may be new, another precision have other floats.
+      if (found == nullptr && IsLossScaleCounter(tensor.name)) continue;
+      ir::Shape shape = tensor.shape;
+      if (found != nullptr && ir::IsFloat(shape.dtype) && ir::IsFloat(found->shape.dtype)) {
+        shape.dtype = found->shape.dtype;
+      }
+      wanted.push_back({tensor.name, shape});
+      // A scale that the run file fixes stays what it says.
+      const bool fixed =
+          tensor.name == "loss_scale" && loss_scale_.kind == optim::LossScale::Kind::kStatic;
+      if (found != nullptr && found->shape == shape && !fixed) {
+        tensors[i] = ConvertFloats(found->bytes, shape.dtype, tensor.shape.dtype);
+      }
+    }
+    checkpoint::TensorFile rest = file;
+    std::erase_if(rest.tensors, [&](const checkpoint::HostTensor& tensor) {
+      return IsLossScaleCounter(tensor.name) &&
+             std::none_of(wanted.begin(), wanted.end(),
+                          [&](const auto& one) { return one.name == tensor.name; });
+    });
+    for (std::string& problem : checkpoint::Misfits(rest, wanted)) {
+      problems.push_back(std::move(problem));
+    }
+  };
+  take(weights, true);
+  take(optimizer, false);
+  if (!problems.empty()) {
+    throw Invalid(
+        "{} is of another model or optimizer: {}. Bring the run file back to what it "
+        "was, or start anew with --fresh",
+        snapshot.info.path, fmt::join(problems, "; "));
+  }
+  resumed_best_.clear();
+  if (state.early_best) {
+    const checkpoint::TensorFile& best = snapshot.Group(kEarlyBestGroup);
+    for (const step::StateTensor& tensor : layout_) {
+      const checkpoint::HostTensor* found = best.Find(tensor.name);
+      if (found == nullptr || found->shape != tensor.shape) {
+        throw BadData("{}: the best weights lack {} {}", snapshot.info.path, tensor.name,
+                      tensor.shape.ToString());
+      }
+      resumed_best_.push_back(found->bytes);
+    }
+  }
+  UploadState(tensors);
+  weights_loaded_ = true;
+  resumed_ = std::move(state);
 }
 
 int64_t Trainer::state_bytes() const {
@@ -374,6 +454,7 @@ step::StepSpec Trainer::SpecFor(int64_t rows, int64_t steps_per_launch) const {
   spec.replicas = runtime_->replicas();
   spec.seed = config_.train.seed;
   spec.loss_scale = loss_scale_;
+  if (!IsAuto(config_.train.loss_blocks)) spec.loss_blocks = config_.train.loss_blocks.AsInt();
   return spec;
 }
 
@@ -385,31 +466,23 @@ size_t Trainer::CounterIndex(std::string_view name) const {
 }
 
 double Trainer::Counter(std::string_view name) const {
-  const xla::Buffer& buffer = state_.at(0)[CounterIndex(name)];
+  const xla::Buffer& buffer = *state_.at(0)[CounterIndex(name)];
   Bytes bytes(buffer.shape().bytes());
   buffer.ToHost(bytes.data(), bytes.size());
   return ir::LoadElement(buffer.shape().dtype, bytes.data());
 }
 
 int64_t Trainer::ChooseStepsPerLaunch() const {
-  // Every step is looked into before the next one begins.
-  if (config_.train.check_finite) return 1;
-  const Config& option = config_.train.steps_per_launch;
-  if (!option.is_string()) return option.AsInt();
-  const double flops = 3 * model_.ForwardFlops() * static_cast<double>(rows_);
-  const double speed = runtime_->client().is_cpu() ? kGuessedCpuFlops : kGuessedGpuFlops;
-  int64_t row_bytes = sizeof(float);
-  for (const data::Field& field : fields_) row_bytes += field.shape.bytes();
-  const auto by_time = static_cast<int64_t>(kLaunchSeconds * speed / std::max(flops, 1.0));
-  const int64_t most_bytes =
-      room_ ? std::min(kMostLaunchBytes, *room_ / kLaunchPart) : kMostLaunchBytes;
-  const int64_t by_bytes = most_bytes / (row_bytes * rows_);
-  int64_t steps = std::clamp<int64_t>(std::min(by_time, by_bytes), 1, kMostStepsPerLaunch);
+  LaunchQuestion question{.row_flops = 3 * model_.ForwardFlops(),
+                          .rows = rows_,
+                          .cpu = runtime_->client().is_cpu(),
+                          .room = room_,
+                          .global_batch = config_.train.global_batch};
+  for (const data::Field& field : fields_) question.row_bytes += field.shape.bytes();
   if (sources_.train != nullptr && sources_.train->indexed()) {
-    const int64_t batch = config_.train.global_batch;
-    steps = std::min(steps, (sources_.train->size() + batch - 1) / batch);
+    question.records = sources_.train->size();
   }
-  return steps;
+  return StepsPerLaunch(config_.train, question);
 }
 
 // ---- memory ----
@@ -430,11 +503,7 @@ int64_t Trainer::LaunchBytes() const {
   return steps_per_launch_ * rows_ * row_bytes;
 }
 
-int64_t Trainer::LaunchesOnDevice() const {
-  // Those that run or wait to, the one that the ceiling is measured with, and the next ones.
-  const int64_t depth = config_.pipeline.prefetch_depth();
-  return static_cast<int64_t>(kLaunchesInFlight) + 1 + (depth > 0 ? depth : kLaunchesAhead);
-}
+int64_t Trainer::LaunchesOnDevice() const { return train::LaunchesOnDevice(config_.pipeline); }
 
 int64_t Trainer::PrefetchBytes() const {
   const int64_t set = config_.pipeline.prefetch_bytes();
@@ -552,24 +621,36 @@ void Trainer::ChooseBatch() {
     DoesNotFit(spec, plan, fmt::format("train.micro_batch = {}", spec.micro_rows));
   }
 
+  // Recomputing is work, and what our graph makes believe is no reason for it: the compiler's
+  // account of the programs without is asked first.
   const auto choose = [&] { return plan::ChooseMicroBatch(spec, *room, launches, memory_of); };
-  const auto recompute_for = [&](const step::StepSpec& of) {
-    return plan::ChooseRecompute(of, *room, launches, {});
-  };
-  step::StepSpec few = spec;
-  few.micro_rows = std::min(rows_, kFewRows);
-  if (choose_recompute) {
-    if (estimate(few) > *room) {
-      spec.recompute = recompute_for(few).recompute;
-    } else if (HasBatchStatistics(model_) && estimate(spec) > *room) {
-      const plan::RecomputeChoice whole = recompute_for(spec);
+  if (choose_recompute && HasBatchStatistics(model_)) {
+    // Better than to split a batch that statistics are taken of. But a batch that is far too large
+    // even so isn't compiled to see it.
+    step::StepSpec all = spec;
+    all.recompute = nn::Recompute::AllBlocks();
+    if (estimate(all) <= *room + *room / 2) {
+      const plan::RecomputeChoice whole = plan::ChooseRecompute(spec, *room, launches, memory_of);
       if (whole.fits) spec.recompute = whole.recompute;
     }
   }
   plan::BatchChoice choice = choose();
   if (choose_recompute && spec.recompute.kind == nn::Recompute::Kind::kNone &&
       (!choice.fits || choice.micro_rows < std::min(rows_, kFewRows))) {
-    spec.recompute = nn::Recompute::AllBlocks();
+    // Of what our graph says of recomputing, so much is to be expected as was of the last program.
+    double scale = 1;
+    if (const auto [rows, bytes] = choice.tried.back(); bytes > 0) {
+      step::StepSpec tried = spec;
+      tried.micro_rows = rows < rows_ ? rows : 0;
+      scale = static_cast<double>(estimate(tried)) / static_cast<double>(bytes);
+    }
+    step::StepSpec few = spec;
+    few.micro_rows = std::min(rows_, kFewRows);
+    const auto of_estimate = static_cast<int64_t>(scale * static_cast<double>(*room));
+    spec.recompute = plan::ChooseRecompute(few, of_estimate, launches, {}).recompute;
+    if (spec.recompute.kind == nn::Recompute::Kind::kNone) {
+      spec.recompute = nn::Recompute::AllBlocks();
+    }
     const plan::BatchChoice second = choose();
     if (second.fits && (!choice.fits || second.micro_rows > choice.micro_rows)) {
       choice = second;
@@ -706,7 +787,7 @@ data::DevicePrefetchOptions Trainer::PrefetchFor(int64_t epochs) const {
 }
 
 Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
-                         const std::atomic<bool>* stop) {
+                         const StopRequest* stop) {
   if (source->fields() != fields_ &&
       data::DescribeFields(source->fields()) != data::DescribeFields(fields_)) {
     throw Invalid("{} does not fit the model, which takes {}", source->description(),
@@ -740,11 +821,11 @@ Scores Trainer::Evaluate(const data::SourcePtr& source, Observer* observer,
   while (std::optional<data::DeviceLaunch> launch = input.Next()) {
     std::vector<const xla::Buffer*> args;
     for (int64_t r = 0; r < runtime_->replicas(); ++r) {
-      for (size_t i = 0; i < num_variables; ++i) args.push_back(&state_[r][i]);
+      for (size_t i = 0; i < num_variables; ++i) args.push_back(state_[r][i].get());
       for (const xla::Buffer& buffer : launch->buffers[r]) args.push_back(&buffer);
       args.push_back(&ScalarI32(r, static_cast<int32_t>(launch->plan.steps)));
     }
-    if (stop != nullptr && stop->load()) {
+    if (stop != nullptr && stop->asked.load()) {
       scores.complete = false;
       break;
     }
@@ -802,7 +883,7 @@ std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& sour
   };
   while (std::optional<data::DeviceLaunch> launch = next()) {
     std::vector<const xla::Buffer*> args;
-    for (size_t i = 0; i < model_.variables().size(); ++i) args.push_back(&state_[0][i]);
+    for (size_t i = 0; i < model_.variables().size(); ++i) args.push_back(state_[0][i].get());
     std::vector<xla::Buffer> slices;
     for (int field : input_fields_) {
       const xla::Buffer& buffer = launch->buffers[0][field];
@@ -830,21 +911,27 @@ std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& sour
 checkpoint::TensorFile Trainer::Weights() const {
   checkpoint::TensorFile file;
   for (size_t i = 0; i < model_.variables().size(); ++i) {
-    const xla::Buffer& buffer = state_.at(0)[i];
+    const xla::Buffer& buffer = *state_.at(0)[i];
     checkpoint::HostTensor& tensor = file.tensors.emplace_back();
     tensor.name = layout_[i].name;
     tensor.shape = layout_[i].shape;
     tensor.bytes.resize(tensor.shape.bytes());
     buffer.ToHost(tensor.bytes.data(), tensor.bytes.size());
   }
+  file.metadata = WeightsMetadata();
+  return file;
+}
+
+std::map<std::string, std::string> Trainer::WeightsMetadata() const {
+  std::map<std::string, std::string> metadata = {{"format", "flatout"}};
   for (const optim::Slot& counter : optim::LossScaleCounters(loss_scale_)) {
     // Scales are powers of two, or what the run file says: a float has it exactly.
-    file.metadata[counter.name] = fmt::format("{}", static_cast<float>(Counter(counter.name)));
+    metadata[counter.name] = fmt::format("{}", static_cast<float>(Counter(counter.name)));
     if (counter.shape.dtype == ir::DType::kI32) {
-      file.metadata[counter.name] = std::to_string(static_cast<int64_t>(Counter(counter.name)));
+      metadata[counter.name] = std::to_string(static_cast<int64_t>(Counter(counter.name)));
     }
   }
-  return file;
+  return metadata;
 }
 
 namespace {

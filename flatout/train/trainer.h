@@ -1,7 +1,6 @@
 // flatout/train: run files, the compiled programs of a run, and the loop that drives them.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "flatout/base/stop.h"
 #include "flatout/checkpoint/safetensors.h"
+#include "flatout/checkpoint/snapshot.h"
 #include "flatout/data/device_prefetch.h"
 #include "flatout/nn/loss.h"
 #include "flatout/nn/metric.h"
@@ -21,6 +22,7 @@
 #include "flatout/train/observer.h"
 #include "flatout/train/run_config.h"
 #include "flatout/train/run_folder.h"
+#include "flatout/train/run_state.h"
 #include "flatout/train/runtime.h"
 #include "flatout/watch/ledger.h"
 #include "flatout/watch/verdict.h"
@@ -37,6 +39,12 @@ struct Scores {
   std::map<std::string, double> All(const std::string& prefix = "") const;
 };
 
+// The files of a snapshot: the model's variables; slots and counters; where early stopping keeps
+// it, the whole state of the best evaluation.
+inline constexpr const char* kWeightsGroup = "weights";
+inline constexpr const char* kOptimizerGroup = "optimizer";
+inline constexpr const char* kEarlyBestGroup = "early_best";
+
 struct FitResult {
   std::vector<float> losses;                 // of every step
   std::map<std::string, double> last_epoch;  // "loss", "accuracy", "val_loss", ...
@@ -44,7 +52,8 @@ struct FitResult {
   // Steps that a loss scale skipped are none, and their rows no samples.
   int64_t steps = 0, epochs = 0, samples = 0;
   int64_t skipped_steps = 0;
-  bool stopped = false;  // by request (a signal), before the end
+  std::optional<int64_t> resumed_step;  // the step of the snapshot that the run went on from
+  bool stopped = false;                 // by request (a signal), before the end
   watch::Verdict verdict;
   Summary summary;
 };
@@ -71,10 +80,10 @@ class Trainer {
   // of memory all the same throws UserError (exit code 4) with the plan and the batch that would
   // fit. A failed run writes its summary too.
   FitResult Fit(RunFolder* folder = nullptr, Observer* observer = nullptr,
-                const std::atomic<bool>* stop = nullptr);
+                StopRequest* stop = nullptr);
   // Loss and metrics over all records. Where `stop` rises meanwhile the scores are not complete.
   Scores Evaluate(const data::SourcePtr& source, Observer* observer = nullptr,
-                  const std::atomic<bool>* stop = nullptr);
+                  const StopRequest* stop = nullptr);
   // The model's outputs for the first `limit` records (all when negative), f32 [rows, ...].
   std::vector<checkpoint::HostTensor> Predict(const data::SourcePtr& source, int64_t limit = -1);
 
@@ -83,6 +92,10 @@ class Trainer {
   // loss scale goes with them, as metadata.
   checkpoint::TensorFile Weights() const;
   void LoadWeights(const checkpoint::TensorFile& weights, const std::string& origin);
+  // Goes on from a snapshot: the next Fit continues as if the run had never been interrupted. The
+  // number of devices, rows and micro-batches may be others. Throws UserError naming every tensor
+  // that is missing, is not expected or has another shape, and where the data are others.
+  void Restore(const checkpoint::LoadedSnapshot& snapshot, RunState state);
   // The compiled training program's memory as the compiler sees it, and bytes of the state; for
   // tests and plans. Compiles if that has not happened.
   std::optional<xla::ProgramMemory> TrainProgramMemory();
@@ -138,7 +151,10 @@ class Trainer {
   data::DevicePrefetchOptions PrefetchFor(int64_t epochs) const;
   // What the training program takes, over all replicas, with the state as it is now.
   std::vector<const xla::Buffer*> TrainArguments(const Launch& launch);
-  // Starts a training program on a launch's buffers; state_ becomes what it gives.
+  // Runs the training program on a launch's buffers; state_ becomes what it gives, and
+  // `execution` keeps the rest. What somebody else holds of the state is left as it is.
+  void ExecuteTraining(const Launch& launch, xla::Execution& execution);
+  // The same for a launch of its own, and tells the ledger.
   void LaunchTraining(Launch& launch);
   // What is not finite first in step `index` of the launch, with the weights as they are now.
   struct Finding {
@@ -152,6 +168,11 @@ class Trainer {
   // Its value on the first device.
   double Counter(std::string_view name) const;
   std::vector<std::vector<std::byte>> SnapshotState() const;
+  // The tensors of a snapshot of this very state, weights and optimizer. `share`: the device's own
+  // buffers are handed over, and stay as they are until they have been copied; else host copies
+  // made now.
+  std::vector<checkpoint::TensorGroup> StateGroups(bool share) const;
+  std::map<std::string, std::string> WeightsMetadata() const;
   double MeasureCeiling(Launch& launch, double seconds);
 
   RunConfig config_;
@@ -177,8 +198,12 @@ class Trainer {
   std::optional<plan::MemoryPlan> evaluation_plan_;
 
   bool weights_loaded_ = false;
+  std::optional<RunState> resumed_;                   // for the next Fit
+  std::vector<std::vector<std::byte>> resumed_best_;  // its early_best state
   std::vector<step::StateTensor> layout_;
-  std::vector<std::vector<xla::Buffer>> state_;  // [replica][tensor]
+  // [replica][tensor]. A snapshot that is being written shares them; then a step leaves them alone
+  // and writes its results elsewhere.
+  std::vector<std::vector<std::shared_ptr<xla::Buffer>>> state_;
   step::Program train_program_, evaluate_program_;
   std::shared_ptr<xla::Executable> train_, evaluate_;
   step::DiagnosisProgram diagnosis_program_;

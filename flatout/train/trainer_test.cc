@@ -508,22 +508,22 @@ TEST(TrainerTest, MaxStepsIsExact) {
 // Raises the flag after a number of launches.
 class StopAfter : public Observer {
  public:
-  StopAfter(int64_t epoch, std::atomic<bool>* stop) : epoch_(epoch), stop_(stop) {}
+  StopAfter(int64_t epoch, StopRequest* stop) : epoch_(epoch), stop_(stop) {}
   void OnEpochEnd(const EpochEnd& end) override {
     ends.push_back(end);
-    if (end.epoch == epoch_) *stop_ = true;
+    if (end.epoch == epoch_) stop_->Ask("the test");
   }
   std::vector<EpochEnd> ends;
 
  private:
   int64_t epoch_;
-  std::atomic<bool>* stop_;
+  StopRequest* stop_;
 };
 
 TEST(TrainerTest, TheStopFlagEndsTrainingAndKeepsWhatWasLearned) {
-  std::atomic<bool> stop{false};
+  StopRequest stop;
   StopAfter observer(2, &stop);
-  RunFolder folder(Fresh("stopped"), false);
+  RunFolder folder(Fresh("stopped"));
   Trainer trainer(Options("epochs = 100\nglobal_batch = 8"), Mlp(),
                   {.train = Source(40), .validation = Source(10), .test = Source(10)}, Devices(1));
   const FitResult result = trainer.Fit(&folder, &observer, &stop);
@@ -539,7 +539,8 @@ TEST(TrainerTest, TheStopFlagEndsTrainingAndKeepsWhatWasLearned) {
 }
 
 TEST(TrainerTest, AFlagThatIsUpBeforehandStopsBeforeAnyStep) {
-  const std::atomic<bool> stop{true};
+  StopRequest stop;
+  stop.asked = true;
   Trainer trainer(Options("epochs = 100\nglobal_batch = 8\nsteps_per_launch = 2"), Mlp(),
                   {.train = Source(40)}, Devices(1));
   const checkpoint::TensorFile before = trainer.Weights();
@@ -553,8 +554,8 @@ TEST(TrainerTest, AFlagThatIsUpBeforehandStopsBeforeAnyStep) {
 TEST(TrainerTest, AValidationThatIsCutShortSaysNothing) {
   // Raises the flag at the first sign of a validation.
   struct StopValidation : Observer {
-    void OnEvaluation(int64_t, int64_t) override { stop = true; }
-    std::atomic<bool> stop{false};
+    void OnEvaluation(int64_t, int64_t) override { stop.Ask("the test"); }
+    StopRequest stop;
   } observer;
   Trainer trainer(Options("epochs = 3\nglobal_batch = 8\nsteps_per_launch = 1"), Mlp(),
                   {.train = Source(40), .validation = Source(400), .test = Source(8)}, Devices(1));
@@ -574,7 +575,7 @@ data::SourcePtr Contrary() {
 }
 
 TEST(TrainerTest, EarlyStoppingRestoresTheBestWeights) {
-  std::atomic<bool> stop{false};
+  StopRequest stop;
   StopAfter observer(-1, &stop);
   Trainer trainer(
       Options(
@@ -593,8 +594,8 @@ TEST(TrainerTest, EarlyStoppingRestoresTheBestWeights) {
 }
 
 TEST(TrainerTest, TheBestWeightsAreKeptApart) {
-  RunFolder folder(Fresh("best"), false);
-  std::atomic<bool> stop{false};
+  RunFolder folder(Fresh("best"));
+  StopRequest stop;
   StopAfter observer(-1, &stop);
   Trainer trainer(Options("epochs = 4\nglobal_batch = 10", kSgd), Linear(),
                   {.train = Source(60), .validation = Contrary()}, Devices(1));
@@ -608,7 +609,7 @@ TEST(TrainerTest, TheBestWeightsAreKeptApart) {
 }
 
 TEST(TrainerTest, PlateauLowersTheRate) {
-  std::atomic<bool> stop{false};
+  StopRequest stop;
   class Rates : public Observer {
    public:
     void OnLog(const Progress& progress) override { rates.push_back(progress.learning_rate); }
@@ -653,7 +654,7 @@ TEST(TrainerTest, AMonitorThatNobodyMeasuresIsAnError) {
 }
 
 TEST(TrainerTest, ValidationComesAsOftenAsAsked) {
-  std::atomic<bool> stop{false};
+  StopRequest stop;
   StopAfter observer(-1, &stop);
   Trainer trainer(Options("epochs = 5\nglobal_batch = 8\nevaluate_every = 2"), Linear(),
                   {.train = Source(16), .validation = Source(5)}, Devices(1));
@@ -683,7 +684,7 @@ std::vector<std::string> FilesIn(const std::string& folder) {
 }
 
 TEST(TrainerTest, TheRunFolderTellsTheRun) {
-  RunFolder folder(Fresh("told"), false);
+  RunFolder folder(Fresh("told"));
   const RunConfig config = Options("epochs = 2\nglobal_batch = 8\nmetrics = [\"accuracy\"]");
   Trainer trainer(config, Mlp(),
                   {.train = Source(40), .validation = Source(10, 2), .test = Source(21, 3)},
@@ -746,7 +747,7 @@ TEST(TrainerTest, TheRunFolderTellsTheRun) {
 }
 
 TEST(TrainerTest, WithSeveralDevicesCommunicationIsUnknownNotZero) {
-  RunFolder folder(Fresh("two"), false);
+  RunFolder folder(Fresh("two"));
   Trainer trainer(Options("global_batch = 8"), Mlp(), {.train = Source(40)}, Devices(2));
   trainer.Fit(&folder);
   const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
@@ -755,7 +756,7 @@ TEST(TrainerTest, WithSeveralDevicesCommunicationIsUnknownNotZero) {
 }
 
 TEST(TrainerTest, CheckpointsComeEverySoManySteps) {
-  RunFolder folder(Fresh("every"), false);
+  RunFolder folder(Fresh("every"));
   // Looks into the folder at each log line, which comes after each launch.
   class Watcher : public Observer {
    public:
@@ -783,11 +784,11 @@ TEST(TrainerTest, CheckpointsComeEverySoManySteps) {
 TEST(TrainerTest, AFolderWithARunIsRefused) {
   const std::string path = Fresh("taken");
   {
-    RunFolder folder(path, false);
+    RunFolder folder(path);
     folder.Log("log", {{"step", 1}});
   }
   try {
-    RunFolder folder(path, false);
+    RunFolder folder(path);
     ADD_FAILURE() << "no error was thrown";
   } catch (const UserError& error) {
     EXPECT_EQ(error.code(), Code::kAlreadyExists);
@@ -795,13 +796,13 @@ TEST(TrainerTest, AFolderWithARunIsRefused) {
   }
   EXPECT_TRUE(FileExists(path + "/metrics.jsonl"));
   std::ofstream(path + "/notes.txt") << "the user's own";
-  RunFolder folder(path, true);
+  RunFolder folder(path, RunFolder::Existing::kOverwrite);
   folder.Begin(Config::Table());
   EXPECT_THAT(FilesIn(path), UnorderedElementsAre("notes.txt", "run.toml"));
 }
 
 TEST(RunFolderTest, UnknownNumbersBecomeNull) {
-  RunFolder folder(Fresh("null"), false);
+  RunFolder folder(Fresh("null"));
   folder.Log("log", {{"step", 3}, {"loss", std::nan("")}, {"rate", 0.5}, {"big", INFINITY}});
   EXPECT_EQ(ReadFile(folder.File("metrics.jsonl")),
             "{\"event\":\"log\",\"step\":3,\"loss\":null,\"rate\":0.5,\"big\":null}\n");
@@ -836,7 +837,7 @@ class FileSizeLimit {
 };
 
 TEST(TrainerTest, ADiskThatFillsUpLeavesNothingHalfWritten) {
-  RunFolder folder(Fresh("full"), false);
+  RunFolder folder(Fresh("full"));
   Trainer trainer(Options("epochs = 3\nglobal_batch = 8"),
                   Chain({nn::Dense({.units = 600}), nn::Dense({.units = kClasses})}),
                   {.train = Source(40)}, Devices(1));
@@ -859,7 +860,7 @@ TEST(TrainerTest, ADiskThatFillsUpLeavesNothingHalfWritten) {
 }
 
 TEST(TrainerTest, NoRoomForAnythingIsStillOneClearError) {
-  RunFolder folder(Fresh("none"), false);
+  RunFolder folder(Fresh("none"));
   Trainer trainer(Options("epochs = 1\nglobal_batch = 8"), Mlp(), {.train = Source(40)},
                   Devices(1));
   trainer.TrainProgramMemory();
@@ -874,7 +875,7 @@ TEST(TrainerTest, NoRoomForAnythingIsStillOneClearError) {
 }
 
 TEST(TrainerTest, ALossThatIsNotFiniteIsSaidEvenOnAFullDisk) {
-  RunFolder folder(Fresh("fullnan"), false);
+  RunFolder folder(Fresh("fullnan"));
   Trainer trainer(Options("epochs = 3\nglobal_batch = 8\nsteps_per_launch = 1",
                           "[optimizer]\nclass = \"SGD\"\nlearning_rate = 1e25\n"),
                   Chain({nn::Dense({.units = 600}), nn::Dense({.units = kClasses})}),
@@ -913,7 +914,7 @@ class Slow : public data::ArraysSource {
 
 TEST(TrainerTest, TheLedgerOfARunAddsUpToItsWallTime) {
   for (int64_t devices : {1, 2}) {
-    RunFolder folder(Fresh("ledger"), false);
+    RunFolder folder(Fresh("ledger"));
     Trainer trainer(Options("epochs = 3\nglobal_batch = 8"), Mlp(),
                     {.train = Source(100), .validation = Source(30), .test = Source(30)},
                     Devices(devices));
@@ -992,7 +993,7 @@ TEST(TrainerTest, BadRecordsAreLeftOutUpToTheDeclaredNumberAndCounted) {
         Devices(1));
     return trainer.Fit(folder);
   };
-  RunFolder folder(Fresh("holed"), false);
+  RunFolder folder(Fresh("holed"));
   const FitResult result = run(4, &folder);
   EXPECT_EQ(result.samples, 3 * 36);
   EXPECT_EQ(result.test->rows, 18);
@@ -1089,7 +1090,7 @@ TEST(TrainerTest, AnErrorOfTheReaderEndsTheRunWithItsCode) {
       ArraysSource::Read(context, epoch, indices, out);
     }
   };
-  RunFolder folder(Fresh("broken"), false);
+  RunFolder folder(Fresh("broken"));
   Trainer trainer(Options("global_batch = 8\nsteps_per_launch = 1",
                           "[data]\nsource = \"arrays\"\nshuffle = false"),
                   Linear(), {.train = std::make_shared<Broken>(MakeRows(40))}, Devices(1));
@@ -1151,8 +1152,8 @@ TEST(TrainerTest, ClassesThatTheOutputsLackAreSaidBeforeTraining) {
 
 TEST(RunFolderTest, OneRunAtATime) {
   const std::string path = Fresh("locked");
-  const RunFolder first(path, false);
-  EXPECT_THAT(MessageOf([&] { RunFolder second(path, true); }),
+  const RunFolder first(path);
+  EXPECT_THAT(MessageOf([&] { RunFolder second(path, RunFolder::Existing::kOverwrite); }),
               AllOf(HasSubstr(path), HasSubstr("another run is writing")));
 }
 
@@ -1160,19 +1161,19 @@ TEST(RunFolderTest, AnOldRunStaysUntilTheNewOneBegins) {
   const std::string path = Fresh("old");
   const Config tree = Config::ParseToml("a = 1", "old.toml");
   {
-    RunFolder folder(path, false);
+    RunFolder folder(path);
     folder.Begin(tree);
     folder.Log("log", {{"step", 1}});
     folder.WriteSummary({.status = "done"});
   }
   {
-    RunFolder folder(path, true);
+    RunFolder folder(path, RunFolder::Existing::kOverwrite);
     folder.WriteSummary({.status = "failed"});  // before it began
   }
   EXPECT_THAT(ReadFile(path + "/summary.json"), HasSubstr("done"));
   EXPECT_TRUE(FileExists(path + "/metrics.jsonl"));
   {
-    RunFolder folder(path, true);
+    RunFolder folder(path, RunFolder::Existing::kOverwrite);
     folder.Begin(tree);
   }
   EXPECT_FALSE(FileExists(path + "/summary.json"));

@@ -1,0 +1,174 @@
+#include "flatout/train/saver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "flatout/base/clock.h"
+#include "flatout/base/error.h"
+#include "flatout/base/log.h"
+#include "flatout/base/text.h"
+
+namespace flatout::train {
+namespace {
+
+// The weight of the latest launch in the mean time of a step.
+constexpr double kNewStepsShare = 0.1;
+// The chosen interval is told again when it has changed by that factor.
+constexpr double kWorthTelling = 2;
+
+}  // namespace
+
+std::string CheckpointFolder(const std::string& run_folder) { return run_folder + "/checkpoints"; }
+
+Saver::Saver(const std::string& run_folder, const CheckpointOptions& options, Say say)
+    : options_(options),
+      interval_{.every_steps = options.every_steps,
+                .every_seconds = options.every_seconds,
+                .automatic = options.saves_automatically()},
+      say_(std::move(say)),
+      store_(CheckpointFolder(run_folder)),
+      begun_(SteadySeconds()),
+      last_handed_over_(begun_) {
+  checkpoint::SaverOptions saver;
+  saver.retention = {.keep_last = options.keep_last,
+                     .keep_best = options.keep_best,
+                     .keep_every = options.keep_every};
+  saver.done = [this](const checkpoint::SaveResult& result) { Ended(result); };
+  saver_ = std::make_unique<checkpoint::AsyncSaver>(store_, std::move(saver));
+}
+
+void Saver::Prepare(int64_t bytes) {
+  try {
+    for (const std::string& line : store_.Prepare(bytes)) say_("checkpoints: " + line);
+  } catch (const Error& error) {
+    LogWarning("this run cannot be saved: {}; training goes on, and every save will be tried",
+               error.what());
+    const std::lock_guard lock(mutex_);
+    stats_.error = error.what();
+    failing_ = true;
+  }
+}
+
+checkpoint::IntervalFacts Saver::Facts() const {
+  checkpoint::IntervalFacts facts;
+  facts.between = checkpoint::TimeBetweenInterruptions(0, SteadySeconds() - begun_,
+                                                       options_.between_interruptions);
+  const checkpoint::SaverStatus status = saver_->status();
+  if (handed_over_ > 0) facts.cost = (blocked_ + slowed_) / static_cast<double>(handed_over_);
+  if (status.last) facts.save_seconds = status.last->seconds;
+  return facts;
+}
+
+bool Saver::Due(int64_t step) const {
+  if (step == last_step_) return false;
+  return checkpoint::SaveDue(interval_, Facts(), step, last_step_,
+                             SteadySeconds() - last_handed_over_);
+}
+
+void Saver::Save(checkpoint::Snapshot snapshot, int64_t step) {
+  last_step_ = step;
+  ++handed_over_;
+  saver_->Save(std::move(snapshot), checkpoint::AsyncSaver::WhenBusy::kWait);
+  last_handed_over_ = SteadySeconds();
+}
+
+void Saver::Finish() {
+  saver_->SetBytesPerSecond(0);
+  saver_->Wait();
+  Tell();
+}
+
+bool Saver::SaveNow(checkpoint::Snapshot snapshot, int64_t step) {
+  const int64_t updates = snapshot.step;
+  Save(std::move(snapshot), step);
+  Finish();
+  const std::lock_guard lock(mutex_);
+  return stats_.last_step == updates;
+}
+
+double Saver::NoteSteps(int64_t steps, double seconds) {
+  if (steps <= 0) return 0;
+  const double per_step = seconds / static_cast<double>(steps);
+  if (!saver_->busy()) {
+    step_seconds_ =
+        step_seconds_ ? *step_seconds_ + kNewStepsShare * (per_step - *step_seconds_) : per_step;
+    return 0;
+  }
+  if (!step_seconds_) return 0;
+  const double slowed = std::max(0.0, seconds - static_cast<double>(steps) * *step_seconds_);
+  slowed_ += slowed;
+  return slowed;
+}
+
+void Saver::NoteBlocked(double seconds) { blocked_ += seconds; }
+
+void Saver::Ended(const checkpoint::SaveResult& result) {
+  const std::lock_guard lock(mutex_);
+  if (result.ok) {
+    ++stats_.saves;
+    stats_.last_step = result.step;
+    stats_.bytes = result.bytes;
+    stats_.error.clear();
+  } else {
+    ++stats_.failures;
+    stats_.error = result.error;
+  }
+  stats_.write_seconds += result.write_seconds;
+  news_.push_back(result);
+}
+
+void Saver::Tell() {
+  std::vector<checkpoint::SaveResult> news;
+  {
+    const std::lock_guard lock(mutex_);
+    news.swap(news_);
+  }
+  for (const checkpoint::SaveResult& result : news) {
+    if (!result.ok) {
+      // The same again and again is said once; that it has ended, too.
+      if (!failing_) {
+        LogWarning(
+            "the checkpoint of step {} was not saved: {}; training goes on, the last good "
+            "one stays",
+            result.step, result.error);
+      }
+      failing_ = true;
+      continue;
+    }
+    if (failing_) say_(fmt::format("checkpoints can be saved again (step {})", result.step));
+    failing_ = false;
+    for (const std::string& note : result.notes) say_("checkpoints: " + note);
+  }
+  if (news.empty() || !interval_.automatic) return;
+  const checkpoint::IntervalFacts facts = Facts();
+  const double seconds = checkpoint::AutomaticSeconds(facts);
+  const double change = told_interval_ > 0 ? seconds / told_interval_ : kWorthTelling;
+  if (change >= kWorthTelling || change <= 1 / kWorthTelling) {
+    told_interval_ = seconds;
+    say_(
+        fmt::format("checkpoints: one every {} from now on; one costs {} of training ({} on the "
+                    "disk after {})",
+                    HumanDuration(seconds), HumanDuration(facts.cost),
+                    HumanBytes(news.back().bytes), HumanDuration(facts.save_seconds)));
+  }
+}
+
+Saver::Stats Saver::stats() const {
+  Stats stats;
+  {
+    const std::lock_guard lock(mutex_);
+    stats = stats_;
+  }
+  stats.blocked = blocked_;
+  stats.slowed = slowed_;
+  if (interval_.automatic && stats.saves > 0) {
+    stats.interval = checkpoint::AutomaticSeconds(Facts());
+  } else if (interval_.every_seconds > 0) {
+    stats.interval = interval_.every_seconds;
+  }
+  return stats;
+}
+
+}  // namespace flatout::train

@@ -1,0 +1,92 @@
+// Saver: when a run's snapshots are made, what they cost it, and what is said when one fails.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "flatout/checkpoint/async_saver.h"
+#include "flatout/checkpoint/interval.h"
+#include "flatout/checkpoint/store.h"
+#include "flatout/train/options.h"
+
+namespace flatout::train {
+
+// The folder of snapshots in a run folder.
+std::string CheckpointFolder(const std::string& run_folder);
+
+class Saver {
+ public:
+  // Says things to the user; called on the training thread.
+  using Say = std::function<void(const std::string&)>;
+
+  Saver(const std::string& run_folder, const CheckpointOptions& options, Say say);
+
+  // Before the first step: clears away what a killed writer left and tries the disk out. A disk
+  // that cannot take snapshots of `bytes` is said now; training goes on, and so do the attempts.
+  void Prepare(int64_t bytes);
+  // Whether a snapshot should be made now, after so many steps (skipped ones too).
+  bool Due(int64_t step) const;
+  // The run goes on after that step, which has a snapshot.
+  void StartAt(int64_t step) { last_step_ = step; }
+  // Hands a snapshot to the writer's thread. With another still being written it waits for that
+  // one. Failures are told by Tell.
+  void Save(checkpoint::Snapshot snapshot, int64_t step);
+  // The last one of a run: everything else can wait. True when it is on the disk, or another of
+  // that step.
+  bool SaveNow(checkpoint::Snapshot snapshot, int64_t step);
+  // Waits until nothing is being written any more.
+  void Finish();
+  // After some steps took `seconds` of the device: what a save under way takes from them. Returns
+  // the seconds by which they were slowed.
+  double NoteSteps(int64_t steps, double seconds);
+  // Seconds for which the training thread stood still for a save.
+  void NoteBlocked(double seconds);
+  // Tells the user what the writer's thread has found out since the last call.
+  void Tell();
+
+  // How long a snapshot of so many bytes takes, as far as that was measured.
+  std::optional<double> EstimateSeconds(int64_t bytes) const {
+    return saver_->EstimateSeconds(bytes);
+  }
+  bool busy() const { return saver_->busy(); }
+
+  struct Stats {
+    int64_t saves = 0, failures = 0;
+    int64_t bytes = 0;               // of the last
+    int64_t last_step = -1;          // of the last that is on the disk
+    double blocked = 0, slowed = 0;  // seconds of training that saves cost
+    double write_seconds = 0;        // behind it
+    std::optional<double> interval;  // seconds between snapshots, where they are chosen
+    std::string error;               // of the last save, if it failed
+  };
+  Stats stats() const;
+
+ private:
+  checkpoint::IntervalFacts Facts() const;
+  void Ended(const checkpoint::SaveResult& result);
+
+  CheckpointOptions options_;
+  checkpoint::IntervalOptions interval_;
+  Say say_;
+  checkpoint::Store store_;
+  double begun_;                     // SteadySeconds() when it was made
+  double last_handed_over_;          // and when the last snapshot was
+  int64_t last_step_ = 0;            // of that
+  double blocked_ = 0, slowed_ = 0;  // seconds
+  int64_t handed_over_ = 0;
+  std::optional<double> step_seconds_;  // of a step without a save beside it
+  double told_interval_ = 0;
+
+  mutable std::mutex mutex_;  // of what the writer's thread changes
+  std::vector<checkpoint::SaveResult> news_;
+  Stats stats_;
+  bool failing_ = false;
+
+  std::unique_ptr<checkpoint::AsyncSaver> saver_;  // last: its thread uses the rest
+};
+
+}  // namespace flatout::train
