@@ -313,7 +313,8 @@ std::vector<std::unique_ptr<Graph>> CloneRegions(const Node& node) {
 
 }  // namespace
 
-std::vector<Value> Inline(const Graph& from, Graph& to, std::span<const Value> arguments) {
+std::vector<Value> Inline(const Graph& from, Graph& to, std::span<const Value> arguments,
+                          const Attributes& marks) {
   if (arguments.size() != from.parameters().size()) {
     throw Internal("graph \"{}\" has {} parameters, found {} arguments", from.name(),
                    from.parameters().size(), arguments.size());
@@ -334,8 +335,10 @@ std::vector<Value> Inline(const Graph& from, Graph& to, std::span<const Value> a
     std::vector<Value> inputs;
     for (const Value& input : node->inputs()) inputs.push_back(copy_of(input));
     const Scope scope(to, node->scope());
+    Attributes attrs = node->attrs();
+    for (const auto& [name, value] : marks.items()) attrs.Set(name, value);
     copies[node->id()] =
-        &to.AddNode(node->op(), std::move(inputs), node->attrs(), CloneRegions(*node));
+        &to.AddNode(node->op(), std::move(inputs), std::move(attrs), CloneRegions(*node));
   }
   std::vector<Value> outputs;
   for (const Value& output : from.outputs()) outputs.push_back(copy_of(output));

@@ -188,8 +188,10 @@ class Scope {
 };
 
 // Copies the nodes of `from` that its outputs need into `to`, with `arguments` in place of its
-// parameters; returns the values that stand for its outputs.
-std::vector<Value> Inline(const Graph& from, Graph& to, std::span<const Value> arguments);
+// parameters; returns the values that stand for its outputs. The copies have the attributes `marks`
+// besides their own.
+std::vector<Value> Inline(const Graph& from, Graph& to, std::span<const Value> arguments,
+                          const Attributes& marks = {});
 // A deep copy.
 std::unique_ptr<Graph> Clone(const Graph& graph);
 

@@ -12,6 +12,7 @@
 #include "flatout/ir/gradient.h"
 #include "flatout/ir/op.h"
 #include "flatout/ir/ops.h"
+#include "flatout/ir/recompute.h"
 #include "flatout/ir/stablehlo.h"
 
 namespace flatout::ir {
@@ -276,10 +277,11 @@ Node& AddScan(Graph& graph, int64_t length, std::span<const Value> constants,
 }
 
 // The gradient of one application of `body` by each of its arguments, given those by its results
-// (none: zero).
+// (none: zero). What it needs of the body is computed once more; those nodes are marked, since no
+// model asks for that work: Flops leaves them out.
 std::vector<Value> BodyGradient(const Graph& body, Graph& graph, std::span<const Value> arguments,
                                 std::span<const Value> cotangents) {
-  std::vector<Value> results = Inline(body, graph, arguments);
+  const std::vector<Value> results = Inline(body, graph, arguments, {{kRecomputed, true}});
   std::vector<Value> outputs, dy;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!cotangents[i]) continue;
@@ -341,8 +343,11 @@ std::vector<Value> ScanGradient(Node& node, std::span<const Value> dy) {
   for (size_t i = 0; i < parts.carry; ++i) {
     if (has_cotangent[i]) carry.push_back(OrZeros(node, dy, static_cast<int>(i)));
   }
+  // Sums over all steps: in float32 where the constant, a recurrent kernel maybe, has 16 bits.
   for (size_t i = 0; i < parts.constants; ++i) {
-    if (reached[i]) carry.push_back(ZerosLike(constants[i]));
+    if (!reached[i]) continue;
+    const bool low = IsLowPrecision(constants[i].dtype());
+    carry.push_back(ZerosLike(low ? Convert(constants[i], DType::kF32) : constants[i]));
   }
   for (size_t i = 0; i < parts.carry; ++i) {
     xs.push_back(node.output(static_cast<int>(first_saved + i)));
@@ -390,7 +395,8 @@ std::vector<Value> ScanGradient(Node& node, std::span<const Value> dy) {
     }
     for (size_t i = 0; i < parts.constants; ++i) {
       if (!reached[i]) continue;
-      out.push_back(Add(in_carry[next_carry++], gradients[i]));
+      const Value sum = in_carry[next_carry++];
+      out.push_back(Add(sum, Convert(gradients[i], sum.dtype())));
     }
     for (size_t i = 0; i < parts.xs; ++i) {
       const Value& gradient = gradients[parts.constants + parts.carry + i];
@@ -408,7 +414,7 @@ std::vector<Value> ScanGradient(Node& node, std::span<const Value> dy) {
     if (has_cotangent[i]) gradients[parts.constants + i] = back.output(next++);
   }
   for (size_t i = 0; i < parts.constants; ++i) {
-    if (reached[i]) gradients[i] = back.output(next++);
+    if (reached[i]) gradients[i] = Convert(back.output(next++), constants[i].dtype());
   }
   for (size_t i = parts.constants + parts.carry; i < inputs.size(); ++i) {
     if (reached[i]) gradients[i] = back.output(next++);

@@ -6,6 +6,7 @@
 #include "flatout/base/error.h"
 #include "flatout/ir/gradient.h"
 #include "flatout/ir/ops.h"
+#include "flatout/ir/recompute.h"
 #include "flatout/ir/stablehlo.h"
 
 namespace flatout::ir {
@@ -30,6 +31,41 @@ TEST(Scan, FlopsAreThoseOfEveryStep) {
   Graph graph;
   graph.SetOutputs({Square(graph, Parameter(graph, {5}), 7)[0]});
   EXPECT_EQ(Flops(graph), 7 * 5);
+}
+
+// The backward scan computes the body once more to differentiate it: work that the model does not
+// ask for.
+TEST(Scan, RunningTheBodyAgainForItsGradientIsRecomputation) {
+  constexpr double kSteps = 7, kProduct = 2 * 16 * 16 * 16, kElements = 16 * 16;
+  Graph graph;
+  const Value start = Parameter(graph, {16, 16}), weights = Parameter(graph, {16, 16});
+  const Values out = Scan(graph, kSteps, {&weights, 1}, {&start, 1}, {},
+                          [](Graph&, std::span<const Value> a) -> Values {
+                            return {Square(MatMul(a[1], a[0]))};
+                          });
+  graph.SetOutputs({out[0]});
+  const double forward = Flops(graph);
+  EXPECT_EQ(forward, kSteps * (kProduct + kElements));
+  EXPECT_EQ(RecomputedFlops(graph), 0);
+  graph.SetOutputs(Gradient(ReduceSum(out[0]), Values{start, weights}));
+  // The product, and the two of its gradients.
+  EXPECT_GE(Flops(graph), 3 * kSteps * kProduct);
+  EXPECT_LE(Flops(graph), 3 * kSteps * kProduct + 8 * kSteps * kElements);
+  EXPECT_GE(RecomputedFlops(graph), kSteps * kProduct);
+  EXPECT_LE(RecomputedFlops(graph), forward);
+}
+
+TEST(Conditional, RunningABranchAgainForItsGradientIsRecomputation) {
+  constexpr double kProduct = 2 * 16 * 16 * 16, kElements = 16 * 16;
+  Graph graph;
+  const Value pred = Parameter(graph, {}, DType::kPred), x = Parameter(graph, {16, 16});
+  const Body branch = [](Graph&, std::span<const Value> a) -> Values {
+    return {Square(MatMul(a[0], a[0]))};
+  };
+  const Values out = Conditional(pred, {&x, 1}, branch, branch);
+  graph.SetOutputs(Gradient(ReduceSum(out[0]), {&x, 1}));
+  EXPECT_LE(Flops(graph), 2 * kProduct + 8 * kElements);
+  EXPECT_GE(RecomputedFlops(graph), kProduct);
 }
 
 // The carries are kept for the backward pass only where there is one, and ys only where read.
