@@ -1,10 +1,14 @@
 #include "tests/count_allocations.h"
 
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <functional>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -29,10 +33,29 @@ Happening happenings[kMostHappenings];
 std::atomic<size_t> happened = 0;
 std::atomic<bool> counting = false;
 
+// Who asked for the large ones.
+constexpr int64_t kLarge = 4096;
+constexpr int kFrames = 24, kOwnFrames = 3;
+struct Callers {
+  size_t happening;
+  int count;
+  std::array<void*, kFrames> frames;
+};
+constexpr size_t kMostCallers = size_t{1} << 16;
+Callers callers[kMostCallers];
+std::atomic<size_t> called = 0;
+std::atomic<bool> noting_callers = false;
+
 void Note(void* block, int64_t bytes) {
   if (block == nullptr || !counting.load(std::memory_order_relaxed)) return;
   const size_t at = happened.fetch_add(1, std::memory_order_relaxed);
-  if (at < kMostHappenings) happenings[at] = {block, bytes};
+  if (at >= kMostHappenings) return;
+  happenings[at] = {block, bytes};
+  if (bytes < kLarge || !noting_callers.load(std::memory_order_relaxed)) return;
+  const size_t entry = called.fetch_add(1, std::memory_order_relaxed);
+  if (entry >= kMostCallers) return;
+  callers[entry].happening = at;
+  callers[entry].count = backtrace(callers[entry].frames.data(), kFrames);
 }
 
 void* Noted(void* block, size_t bytes) {
@@ -71,19 +94,55 @@ int posix_memalign(void** result, size_t alignment, size_t size) {
 
 namespace flatout {
 
-CountAllocations::CountAllocations() {
+CountAllocations::CountAllocations(bool with_callers) {
+  if (with_callers) {
+    // The first backtrace loads what it needs, and that allocates.
+    void* frame = nullptr;
+    backtrace(&frame, 1);
+  }
+  noting_callers = with_callers;
+  called = 0;
   happened = 0;
   counting = true;
 }
 
 CountAllocations::~CountAllocations() { counting = false; }
 
+std::string CountAllocations::Block::Callers() const {
+  std::string text;
+  for (void* const address : callers) {
+    Dl_info info;
+    if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) continue;
+    const std::string path = info.dli_fname;
+    if (!text.empty()) text += " < ";
+    text += fmt::format("{}+{:x}", path.substr(path.rfind('/') + 1),
+                        static_cast<char*>(address) - static_cast<char*>(info.dli_fbase) - 1);
+  }
+  return text;
+}
+
 CountAllocations::Result CountAllocations::Stop() {
   counting = false;
   const size_t count = happened;
-  if (count > kMostHappenings) throw std::length_error("more allocations than can be counted");
+  if (count > kMostHappenings || called > kMostCallers) {
+    throw std::length_error("more allocations than can be counted");
+  }
+  std::unordered_map<size_t, std::vector<void*>> callers_of;
+  for (size_t i = 0; i < called; ++i) {
+    const auto begin = callers[i].frames.begin();
+    callers_of[callers[i].happening].assign(begin + std::min(kOwnFrames, callers[i].count),
+                                            begin + callers[i].count);
+  }
   Result result;
-  std::unordered_map<void*, int64_t> blocks;
+  std::unordered_map<void*, size_t> blocks;  // happenings that made them
+  const auto bytes_of = [](size_t happening) { return happenings[happening].bytes; };
+  const auto block_of = [&](size_t happening) {
+    const auto found = callers_of.find(happening);
+    return Block{.bytes = bytes_of(happening),
+                 .order = static_cast<int64_t>(happening),
+                 .callers = found == callers_of.end() ? std::vector<void*>() : found->second};
+  };
+  std::unordered_map<size_t, size_t> freed;
   const auto replay = [&](size_t end) {
     blocks.clear();
     result.live = 0;
@@ -91,11 +150,12 @@ CountAllocations::Result CountAllocations::Stop() {
     for (size_t i = 0; i < end; ++i) {
       const auto found = blocks.find(happenings[i].block);
       if (found != blocks.end()) {
-        result.live -= found->second;
+        result.live -= bytes_of(found->second);
+        freed[found->second] = i;
         blocks.erase(found);
       }
       if (happenings[i].bytes < 0) continue;
-      blocks[happenings[i].block] = happenings[i].bytes;
+      blocks[happenings[i].block] = i;
       result.live += happenings[i].bytes;
       if (result.live > result.peak) {
         result.peak = result.live;
@@ -106,13 +166,23 @@ CountAllocations::Result CountAllocations::Stop() {
   };
   const size_t highest = replay(count);
   const int64_t live = result.live;
+  const std::unordered_map<size_t, size_t> freed_at = freed;
   replay(highest);
-  for (const auto& [block, bytes] : blocks) {
-    if (bytes >= 4096) result.at_peak.push_back(bytes);
+  for (const auto& [block, happening] : blocks) {
+    if (bytes_of(happening) >= kLarge) result.at_peak.push_back(block_of(happening));
   }
-  std::sort(result.at_peak.begin(), result.at_peak.end(), std::greater<>());
+  std::sort(result.at_peak.begin(), result.at_peak.end(), [](const Block& a, const Block& b) {
+    return std::pair(-a.bytes, a.order) < std::pair(-b.bytes, b.order);
+  });
   result.live = live;
-  for (size_t i = 0; i < count; ++i) result.count += happenings[i].bytes >= 0;
+  for (size_t i = 0; i < count; ++i) {
+    result.count += happenings[i].bytes >= 0;
+    if (happenings[i].bytes < kLarge) continue;
+    result.all.push_back(block_of(i));
+    if (const auto found = freed_at.find(i); found != freed_at.end()) {
+      result.all.back().freed = static_cast<int64_t>(found->second);
+    }
+  }
   return result;
 }
 

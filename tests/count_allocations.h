@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace flatout {
@@ -12,17 +13,28 @@ namespace flatout {
 // Counts from its making to Stop. One at a time.
 class CountAllocations {
  public:
-  CountAllocations();
+  // With `callers`, it is also noted who asked for blocks of at least 4 KiB.
+  explicit CountAllocations(bool callers = false);
   ~CountAllocations();
   CountAllocations(const CountAllocations&) = delete;
   CountAllocations& operator=(const CountAllocations&) = delete;
 
+  struct Block {
+    int64_t bytes = 0;
+    int64_t order = 0;           // the count of what happened before it was asked for
+    int64_t freed = -1;          // and before it was given back; -1: it was not
+    std::vector<void*> callers;  // return addresses, innermost first; empty unless asked for
+    // "libx.so+1234 < libx.so+5678 ...": what addr2line takes.
+    std::string Callers() const;
+  };
   struct Result {
     int64_t peak = 0;   // most bytes asked for since the start and not yet given back
     int64_t live = 0;   // at the end
     int64_t count = 0;  // of allocations
-    // Sizes of the blocks of at least 4 KiB that were alive at the peak, largest first.
-    std::vector<int64_t> at_peak;
+    // Blocks of at least 4 KiB that were alive at the peak, largest first.
+    std::vector<Block> at_peak;
+    // And every block of at least 4 KiB there was, in order.
+    std::vector<Block> all;
   };
   Result Stop();
 };

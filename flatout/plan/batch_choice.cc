@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "flatout/base/error.h"
+#include "flatout/nn/model.h"
 #include "flatout/nn/recompute.h"
 
 namespace flatout::plan {
@@ -320,11 +321,26 @@ std::string WhatWouldFit(const step::StepSpec& spec, int64_t memory_limit,
     offer("recompute = \"blocks\"", total(changed));
     smaller.recompute = changed.recompute;
   }
-  if (spec.policy.name == "float32") {
+  // A policy is the model's as well as the step's: it decides what weights are kept in.
+  std::optional<nn::Model> in_16_bits;
+  const auto compute_in = [&](const std::string& policy, std::string_view note) {
+    nn::Model model = *spec.model;
     step::StepSpec changed = least;
-    changed.policy = nn::Policy::Named("mixed_bfloat16");
-    offer("precision = \"mixed_bfloat16\"", total(changed));
+    changed.policy = nn::Policy::Named(policy);
+    try {
+      model.SetPolicy(changed.policy);
+    } catch (const UserError&) {
+      return;  // it has a layer that cannot
+    }
+    changed.model = &model;
+    offer(fmt::format("precision = \"{}\"{}", policy, note), total(changed));
+    in_16_bits = std::move(model);
     smaller.policy = changed.policy;
+    smaller.model = &*in_16_bits;
+  };
+  if (spec.policy.name == "float32") compute_in("mixed_bfloat16", "");
+  if (spec.policy.variable == ir::DType::kF32) {
+    compute_in("bfloat16", ", which keeps weights in 16 bits, too,");
   }
   if (spec.steps_per_launch > 1) {
     step::StepSpec changed = least;

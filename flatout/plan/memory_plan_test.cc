@@ -234,5 +234,29 @@ TEST(MemoryPlanTest, AMicroBatchIsChosenForASpec) {
   EXPECT_THAT(help, Not(HasSubstr("would fit: ")));
 }
 
+// Where weights are what is too large, only a policy that keeps them in 16 bits helps, and the bytes
+// are those of a model that does.
+TEST(MemoryPlanTest, WhatWouldFitCountsWeightsAsThePolicyKeepsThem) {
+  const auto least = [](const std::string& policy) {
+    Net net(8, policy);
+    net.model.SetPolicy(net.spec.policy);
+    net.spec.micro_rows = 1;
+    return PlanMemory(net.spec).total();
+  };
+  const int64_t in_float32 = least("float32"), mixed = least("mixed_bfloat16"),
+                in_bfloat16 = least("bfloat16");
+  ASSERT_LT(in_bfloat16, mixed);
+  ASSERT_LT(in_bfloat16 + kWeights / 4, in_float32);
+  const Net net(8);
+  const std::string help = WhatWouldFit(net.spec, in_bfloat16, 1);
+  EXPECT_THAT(help,
+              HasSubstr("what would fit: precision = \"bfloat16\", which keeps weights in 16 bits, "
+                        "too, (about " + Bytes(in_bfloat16) + ")"));
+  EXPECT_THAT(WhatWouldFit(Net(8, "mixed_bfloat16").spec, in_bfloat16, 1),
+              AllOf(HasSubstr("precision = \"bfloat16\""),
+                    Not(HasSubstr("precision = \"mixed_bfloat16\""))));
+  EXPECT_EQ(net.model.policy().name, "float32");
+}
+
 }  // namespace
 }  // namespace flatout::plan
