@@ -9,8 +9,7 @@
 
 #include "flatout/ir/gradient.h"
 #include "flatout/ir/ops.h"
-#include "flatout/ir/stablehlo.h"
-#include "flatout/xla/pjrt.h"
+#include "flatout/optim/testing.h"
 
 namespace flatout::optim {
 namespace {
@@ -24,53 +23,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Numbers = std::vector<double>;
+using OnCpu = testing::CpuProgram<double>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-// A graph compiled for the CPU. Arguments and results are numbers of the graph's own dtypes.
-class OnCpu {
- public:
-  explicit OnCpu(const ir::Graph& graph)
-      : graph_(graph), program_(Client().Compile(ir::ToStablehlo(graph), {})) {}
-
-  std::vector<Numbers> Run(const std::vector<Numbers>& arguments) const {
-    std::vector<xla::Buffer> buffers;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const Shape& shape = graph_.parameters()[i].shape();
-      std::vector<std::byte> bytes(static_cast<size_t>(shape.bytes()));
-      const auto size = static_cast<size_t>(ir::ByteSize(shape.dtype));
-      for (size_t k = 0; k < arguments[i].size(); ++k) {
-        ir::StoreElement(shape.dtype, arguments[i][k], bytes.data() + k * size);
-      }
-      buffers.push_back(Client().FromHost(bytes.data(), shape, program_->device(0)));
-    }
-    std::vector<const xla::Buffer*> pointers;
-    for (const xla::Buffer& buffer : buffers) pointers.push_back(&buffer);
-    const xla::Execution run = program_->Execute(pointers);
-    run.Await();
-    std::vector<Numbers> results;
-    for (const xla::Buffer& output : run.outputs[0]) {
-      const auto bytes = output.ToVector<std::byte>();
-      const auto size = static_cast<size_t>(ir::ByteSize(output.shape().dtype));
-      Numbers& numbers = results.emplace_back();
-      for (size_t at = 0; at < bytes.size(); at += size) {
-        numbers.push_back(ir::LoadElement(output.shape().dtype, bytes.data() + at));
-      }
-    }
-    return results;
-  }
-
- private:
-  static xla::Client& Client() {
-    static const std::shared_ptr<xla::Client> client =
-        xla::Client::Create(xla::Plugin::Load("cpu"), {});
-    return *client;
-  }
-
-  const ir::Graph& graph_;
-  std::shared_ptr<xla::Executable> program_;
-};
 
 LossScale FromToml(const std::string& value) {
   const Config config = Config::ParseToml("scale = " + value, "x.toml");

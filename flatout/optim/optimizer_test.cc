@@ -8,8 +8,7 @@
 
 #include "flatout/ir/gradient.h"
 #include "flatout/ir/ops.h"
-#include "flatout/ir/stablehlo.h"
-#include "flatout/xla/pjrt.h"
+#include "flatout/optim/testing.h"
 
 namespace flatout::optim {
 namespace {
@@ -23,6 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Floats = std::vector<float>;
+using OnCpu = testing::CpuProgram<float>;
 
 std::unique_ptr<Optimizer> FromToml(const std::string& text) {
   return OptimizerFromConfig(
@@ -37,37 +37,6 @@ std::string ErrorOf(const std::string& text) {
   }
   return "no error";
 }
-
-// A graph whose parameters are all f32, compiled for the CPU.
-class OnCpu {
- public:
-  explicit OnCpu(const ir::Graph& graph)
-      : graph_(graph), program_(Client().Compile(ir::ToStablehlo(graph), {})) {}
-
-  std::vector<Floats> Run(const std::vector<Floats>& arguments) const {
-    std::vector<xla::Buffer> buffers;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      buffers.push_back(Client().FromVector(arguments[i], graph_.parameters()[i].shape()));
-    }
-    std::vector<const xla::Buffer*> pointers;
-    for (const xla::Buffer& buffer : buffers) pointers.push_back(&buffer);
-    const xla::Execution run = program_->Execute(pointers);
-    run.Await();
-    std::vector<Floats> results;
-    for (const xla::Buffer& output : run.outputs[0]) results.push_back(output.ToVector<float>());
-    return results;
-  }
-
- private:
-  static xla::Client& Client() {
-    static const std::shared_ptr<xla::Client> client =
-        xla::Client::Create(xla::Plugin::Load("cpu"), {});
-    return *client;
-  }
-
-  const ir::Graph& graph_;
-  std::shared_ptr<xla::Executable> program_;
-};
 
 nn::Variable MakeVariable(ir::Dims dims, const std::string& path = "dense/kernel") {
   return {.path = path, .shape = Shape(DType::kF32, std::move(dims))};
