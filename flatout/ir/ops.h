@@ -146,6 +146,10 @@ Value LogSumExp(Value x, int64_t axis, bool keepdims = false);
 // Softmax and log-softmax over `axis`, computed as max-shifted.
 Value Softmax(Value x, int64_t axis);
 Value LogSoftmax(Value x, int64_t axis);
+// Softmax in float32 (or whatever x has), narrowed to `narrow` (bf16, f16). Its gradient is made from
+// the narrowed values, as frameworks that compute softmax in 16 bits do it, so that x need not be
+// kept for it.
+Value Softmax(Value x, int64_t axis, DType narrow);
 
 // --- products (dot.cc, convolution.cc) ----------------------------------------------------------
 struct DotDims {

@@ -51,6 +51,7 @@ Kind KindOf(std::string_view op) {
       {"reshape", Kind::kAlias},
       {"stop_gradient", Kind::kAlias},
       {"optimization_barrier", Kind::kAlias},
+      {"narrowed_softmax", Kind::kAlias},
       {"reduce", Kind::kReduce},
       {"reduce_window", Kind::kReduce},
       {"argmax", Kind::kReduce},

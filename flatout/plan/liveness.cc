@@ -29,7 +29,8 @@ enum class OpClass {
 OpClass ClassOf(const Node& node) {
   static const std::map<std::string_view, OpClass> table = [] {
     std::map<std::string_view, OpClass> classes;
-    for (const char* name : {"reshape", "stop_gradient", "optimization_barrier"}) {
+    for (const char* name :
+         {"reshape", "stop_gradient", "optimization_barrier", "narrowed_softmax"}) {
       classes[name] = OpClass::kAlias;
     }
     for (const char* name : {"abs",

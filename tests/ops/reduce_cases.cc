@@ -122,6 +122,39 @@ const bool softmax = AddCase({
     .differentiable = true,
 });
 
+const bool narrowed_softmax = AddCase({
+    .name = "narrowed_softmax",
+    .op = "narrowed_softmax",
+    .inputs = {Random({3, 4}, 5)},
+    .build = [](Graph&, Inputs x) -> Outputs { return {ir::Softmax(x[0], 0, x[0].dtype())}; },
+    .reference = [](const Tensors& in) -> Tensors {
+      Tensor soft = in[0];
+      for (int64_t c = 0; c < 4; ++c) {
+        double sum = 0;
+        for (int64_t r = 0; r < 3; ++r) sum += std::exp(in[0].At(4 * r + c));
+        for (int64_t r = 0; r < 3; ++r) soft.Set(4 * r + c, std::exp(in[0].At(4 * r + c)) / sum);
+      }
+      return {soft};
+    },
+    .differentiable = true,
+});
+
+// A third is 0.33398 in bf16, and the gradient is made from that: of (2, 1, 1) times softmax it is
+// p (c - sum(p c)) with sum(p c) = 4 * 0.33398.
+const bool bf16_softmax = AddCase({
+    .name = "narrowed_softmax_bf16",
+    .op = "narrowed_softmax",
+    .inputs = {F32({3}, {7, 7, 7}), F32({3}, {2, 1, 1})},
+    .build = [](Graph&, Inputs x) -> Outputs {
+      const Value p = ir::Softmax(x[0], -1, DType::kBF16);
+      const Value loss = ir::ReduceSum(ir::Convert(p, DType::kF32) * x[1]);
+      return {ir::Convert(p, DType::kF32), ir::Gradient(loss, std::span(&x[0], 1))[0]};
+    },
+    .expected = {F32({3}, {0.333984375, 0.333984375, 0.333984375}),
+                 F32({3}, {0.22178650, -0.11219788, -0.11219788})},
+    .gradient_in_build = true,
+});
+
 const bool masked = AddCase({
     .name = "logsumexp_of_nothing",
     .op = "logsumexp",

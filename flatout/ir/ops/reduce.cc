@@ -229,6 +229,36 @@ const OpDef kCumulativeSum = {
     .flops = [](const Node& node) { return static_cast<double>(node.shape().size()); },
 };
 
+// (narrowed, x) -> narrowed = softmax(x) in fewer bits. The gradient by x is made from what is
+// narrowed, dx = p (dp - sum(p dp)), and none goes through `narrowed` itself: so nothing as wide as
+// x is kept for it. The barrier holds that up where compilers would rather take softmax(x) before
+// it was narrowed, which excess precision allows them, and with it keep x.
+const OpDef kNarrowedSoftmax = {
+    .name = "narrowed_softmax",
+    .infer =
+        [](const Node& node) {
+          const Shape &y = node.input(0).shape(), &x = node.input(1).shape();
+          if (y.dims != x.dims) {
+            throw Invalid("needs softmax(x) and x of one shape, found {} and {}", y.ToString(),
+                          x.ToString());
+          }
+          NormalizeAxis(x, node.attrs().Int("axis"));
+          return std::vector<Shape>{y};
+        },
+    .write = [](StablehloWriter& writer,
+                const Node& node) { writer.Alias(node, writer.Ref(node.input(0))); },
+    .differentiability = Differentiability::kRule,
+    .gradient =
+        [](Node& node, std::span<const Value> dy) {
+          const DType dtype = node.input(1).dtype();
+          const Value y = node.output();
+          const Value p = Convert(OptimizationBarrier(std::span(&y, 1))[0], dtype);
+          const Value dp = Convert(dy[0], dtype);
+          const Value mean = ReduceSum(p * dp, {node.attrs().Int("axis")}, true);
+          return std::vector<Value>{Value(), p * (dp - mean)};
+        },
+};
+
 Value ArgReduce(Reduction kind, Value x, int64_t axis) {
   axis = InOp(x.graph(), kArgReduce.name, [&] { return NormalizeAxis(x.shape(), axis); });
   return x.graph()
@@ -246,7 +276,7 @@ Value StableShift(Value x, int64_t axis) {
 }  // namespace
 
 std::span<const OpDef* const> ReduceOps() {
-  static const OpDef* const rows[] = {&kReduce, &kArgReduce, &kCumulativeSum};
+  static const OpDef* const rows[] = {&kReduce, &kArgReduce, &kCumulativeSum, &kNarrowedSoftmax};
   return rows;
 }
 
@@ -306,6 +336,12 @@ Value LogSumExp(Value x, int64_t axis, bool keepdims) {
 Value Softmax(Value x, int64_t axis) {
   const Value weights = Exp(x - StopGradient(ReduceMax(x, {axis}, true)));
   return weights / ReduceSum(weights, {axis}, true);
+}
+
+Value Softmax(Value x, int64_t axis, DType narrow) {
+  axis = InOp(x.graph(), kNarrowedSoftmax.name, [&] { return NormalizeAxis(x.shape(), axis); });
+  const Value narrowed = Convert(Softmax(x, axis), narrow);
+  return x.graph().AddNode(kNarrowedSoftmax, {narrowed, x}, {{"axis", axis}}).output();
 }
 
 Value LogSoftmax(Value x, int64_t axis) {

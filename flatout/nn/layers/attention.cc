@@ -77,9 +77,13 @@ Value Attend(Context& ctx, const Heads& h, Value query_in, Value value_in, Value
     scores = ir::Select(ir::BroadcastTo(mask, scores.dims()), scores,
                         ir::Full(ctx.graph(), scores.shape(), -1e30));
   }
-  Value shares = ir::Softmax(scores, -1);
+  // In 16 bits, too, softmax is computed in float32, but only its narrowed result is kept for the
+  // gradient: the scores are as large as all else that attention keeps together.
+  Value shares = value.dtype() == ir::DType::kF32 ? ir::Softmax(scores, -1)
+                                                  : ir::Softmax(scores, -1, value.dtype());
   if (ctx.training() && h.dropout > 0) {
     Value keep = ctx.RandomBernoulli(1 - h.dropout, shares.dims(), {.seed = h.seed});
+    shares = ir::Convert(shares, ir::DType::kF32);
     shares = ir::Select(keep, shares * (1 / (1 - h.dropout)), ir::ZerosLike(shares));
   }
   shares = ir::Convert(shares, value.dtype());
