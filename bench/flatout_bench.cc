@@ -206,6 +206,7 @@ struct StepOptions {
   int64_t steps_per_launch = 1;
   std::string precision = "float32";
   int64_t micro_batches = 1;  // of the workload's batch each
+  int64_t loss_blocks = 0;    // 0: as many as the program chooses
 };
 
 std::unique_ptr<OurStep> MakeStep(const Workload& workload, const StepOptions& options) {
@@ -237,6 +238,7 @@ std::unique_ptr<OurStep> MakeStep(const Workload& workload, const StepOptions& o
   spec.target_field = static_cast<int>(names.size());
   spec.steps_per_launch = options.steps_per_launch;
   spec.micro_rows = options.micro_batches > 1 ? workload.batch : 0;
+  spec.loss_blocks = options.loss_blocks;
   return step;
 }
 
@@ -389,7 +391,7 @@ nlohmann::json Describe(const Contestant& contestant) {
 
 int Main(int argc, char** argv) {
   std::string name, plugin_name = "cpu", mlir, beside, dump, precision = "float32", cache_folder;
-  int64_t steps = 0, steps_per_launch = 1, accumulate = 1;
+  int64_t steps = 0, steps_per_launch = 1, accumulate = 1, loss_blocks = 0;
   std::vector<std::string> flags;
   CLI::App app("Times the bare compiled training step of one workload.");
   app.add_option("--workload", name, "mlp, cnn, rn, tr or dl")->required();
@@ -410,6 +412,10 @@ int Main(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->excludes(foreign)
       ->excludes(turn);
+  app.add_option("--loss-blocks", loss_blocks,
+                 "blocks in which head and loss are computed; 0: as the program chooses")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--dump", dump, "write our StableHLO to this file");
   app.add_option("--xla-flag", flags, "NAME=VALUE, an XLA flag for the programs compiled");
   app.add_option("--cache", cache_folder, "folder of the compile cache, or off");
@@ -431,7 +437,10 @@ int Main(int argc, char** argv) {
   const auto ours = [&](int64_t per_launch, int64_t micro_batches) {
     return OurContestant(
         *client, cache, workload,
-        {.steps_per_launch = per_launch, .precision = precision, .micro_batches = micro_batches},
+        {.steps_per_launch = per_launch,
+         .precision = precision,
+         .micro_batches = micro_batches,
+         .loss_blocks = loss_blocks},
         options, dump);
   };
   const std::unique_ptr<Contestant> contestant =

@@ -55,6 +55,10 @@ class Layer {
   // Whether float inputs come in the compute dtype. False: as they are, for layers that look at
   // them in float32, or hand them on.
   virtual bool autocast() const { return true; }
+  // Whether the result at each position (an index into all dimensions but the last) comes from the
+  // input at that position and from weights alone, for any number of positions, and the layer draws
+  // no random values, adds no losses and assigns no state. It can then be computed in parts.
+  virtual bool positionwise() const { return false; }
   // Integer inputs must lie in [0, index_bound()); 0: no such limit. Compilers clamp what is
   // outside.
   virtual int64_t index_bound() const { return 0; }

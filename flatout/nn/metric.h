@@ -19,7 +19,8 @@ class Metric {
  public:
   virtual ~Metric() = default;
   virtual std::string name() const = 0;  // "accuracy"
-  // f32 values (any fixed shapes) to add to the totals. row_weights: f32[batch], 0 for padding.
+  // f32 values (any fixed shapes) to add to the totals. row_weights: f32[batch], 0 for padding (or
+  // any first dimensions of what is counted).
   virtual std::vector<ir::Value> Sums(ir::Value y_true, ir::Value y_pred,
                                       ir::Value row_weights) const = 0;
   // The metric from the totals, one vector per value of Sums. NaN when nothing was counted.

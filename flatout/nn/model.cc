@@ -200,6 +200,7 @@ Model::Model(std::vector<Tensor> inputs, std::vector<Tensor> outputs, std::strin
 
   float32_ = OutputNodes();
   Trace();
+  head_calls_ = CountHeadCalls();
 }
 
 void Model::SetPolicy(const Policy& policy) {
@@ -385,11 +386,11 @@ Model Model::FromConfig(const Config& table, const std::vector<std::string>& inp
                                       fmt::join(names, ", ")));
 }
 
-std::vector<ir::Value> Model::Call(Context& ctx, std::span<const ir::Value> inputs) const {
+Model::Values Model::BindInputs(std::span<const ir::Value> inputs) const {
   if (inputs.size() != inputs_.size()) {
     throw Invalid("model {} takes {} inputs, found {}", name_, inputs_.size(), inputs.size());
   }
-  std::map<const CallNode*, std::vector<ir::Value>> values;
+  Values values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ir::Shape& expected = inputs_[i].shape();
     const ir::Value value = inputs[i];
@@ -399,24 +400,92 @@ std::vector<ir::Value> Model::Call(Context& ctx, std::span<const ir::Value> inpu
     }
     values[inputs_[i].node.get()] = {value};
   }
-  for (const auto& node : order_) {
-    if (!node->layer) continue;
-    std::vector<ir::Value> arguments;
-    for (const Tensor& input : node->inputs) {
-      arguments.push_back(values.at(input.node.get())[static_cast<size_t>(input.index)]);
-    }
-    ctx.ForceFloat32(float32_.contains(node.get()));
-    const size_t first = ctx.graph().nodes().size();
-    values[node.get()] = ctx.Call(*node->layer, arguments);
-    ctx.NoteCall(first);
+  return values;
+}
+
+void Model::CallNodeOf(Context& ctx, const CallNode& node, Values& values) const {
+  std::vector<ir::Value> arguments;
+  for (const Tensor& input : node.inputs) {
+    arguments.push_back(values.at(input.node.get())[static_cast<size_t>(input.index)]);
   }
+  ctx.ForceFloat32(float32_.contains(&node));
+  const size_t first = ctx.graph().nodes().size();
+  values[&node] = ctx.Call(*node.layer, arguments);
+  ctx.NoteCall(first);
   ctx.ForceFloat32(false);
-  std::vector<ir::Value> results;
-  for (const Tensor& output : outputs_) {
-    const ir::Value value = values.at(output.node.get())[static_cast<size_t>(output.index)];
-    results.push_back(ir::IsFloat(value.dtype()) ? ir::Convert(value, ir::DType::kF32) : value);
+}
+
+ir::Value Model::Result(const Tensor& output, const Values& values) const {
+  const ir::Value value = values.at(output.node.get())[static_cast<size_t>(output.index)];
+  return ir::IsFloat(value.dtype()) ? ir::Convert(value, ir::DType::kF32) : value;
+}
+
+std::vector<const CallNode*> Model::Calls() const {
+  std::vector<const CallNode*> calls;
+  for (const auto& node : order_) {
+    if (node->layer) calls.push_back(node.get());
   }
+  return calls;
+}
+
+std::vector<ir::Value> Model::Call(Context& ctx, std::span<const ir::Value> inputs) const {
+  Values values = BindInputs(inputs);
+  for (const CallNode* node : Calls()) CallNodeOf(ctx, *node, values);
+  std::vector<ir::Value> results;
+  for (const Tensor& output : outputs_) results.push_back(Result(output, values));
   return results;
+}
+
+// Whatever else the model has feeds its output through the head, so that the head's calls are the
+// last ones.
+int Model::CountHeadCalls() const {
+  if (outputs_.size() != 1) return 0;
+  int count = 0;
+  for (const CallNode* node = outputs_[0].node.get();
+       node->layer && node->layer->positionwise() && node->inputs.size() == 1 &&
+       ir::IsFloat(node->inputs[0].shape().dtype) && node->inputs[0].shape().rank() > 0;
+       node = node->inputs[0].node.get()) {
+    ++count;
+    const std::string prefix = node->layer->name() + "/";
+    for (const Variable& variable : variables_) {
+      if (variable.path.starts_with(prefix)) return count;
+    }
+  }
+  return 0;
+}
+
+ir::Value Model::CallBody(Context& ctx, std::span<const ir::Value> inputs) const {
+  const std::vector<const CallNode*> calls = Calls();
+  const size_t body = calls.size() - static_cast<size_t>(head_calls_);
+  Values values = BindInputs(inputs);
+  for (size_t i = 0; i < body; ++i) CallNodeOf(ctx, *calls[i], values);
+  // The head's calls are elsewhere.
+  for (size_t i = body; i < calls.size(); ++i) ctx.NoteCall(ctx.graph().nodes().size());
+  const Tensor& x = head_calls_ == 0 ? outputs_[0] : calls[body]->inputs[0];
+  return values.at(x.node.get())[static_cast<size_t>(x.index)];
+}
+
+ir::Value Model::CallHead(Context& ctx, ir::Value x) const {
+  const std::vector<const CallNode*> calls = Calls();
+  const size_t body = calls.size() - static_cast<size_t>(head_calls_);
+  const Tensor& input = head_calls_ == 0 ? outputs_[0] : calls[body]->inputs[0];
+  Values values;
+  values[input.node.get()].assign(static_cast<size_t>(input.index) + 1, x);
+  for (size_t i = body; i < calls.size(); ++i) CallNodeOf(ctx, *calls[i], values);
+  return Result(outputs_[0], values);
+}
+
+std::vector<size_t> Model::HeadVariables() const {
+  const std::vector<const CallNode*> calls = Calls();
+  std::vector<size_t> found;
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    for (size_t c = calls.size() - static_cast<size_t>(head_calls_); c < calls.size(); ++c) {
+      if (!variables_[i].path.starts_with(calls[c]->layer->name() + "/")) continue;
+      found.push_back(i);
+      break;
+    }
+  }
+  return found;
 }
 
 std::vector<LayerCall> Model::calls() const {

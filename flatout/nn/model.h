@@ -1,6 +1,7 @@
 // Models: graphs of layers.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -74,6 +75,17 @@ class Model {
   // the one before it. Float outputs are float32.
   std::vector<ir::Value> Call(Context& ctx, std::span<const ir::Value> inputs) const;
 
+  // The model's head: its last layers, where they alone give its only output and each works on
+  // every position by itself (Layer::positionwise), from the last one with weights on. How many of
+  // calls() they are; 0: it has none. Then Call is CallHead of CallBody's result, which has the
+  // batch first and is float: [batch, ..., features]. CallHead may be given any part of it, or its
+  // positions as rows [positions, features], in a context and graph of its own.
+  int head_calls() const { return head_calls_; }
+  ir::Value CallBody(Context& ctx, std::span<const ir::Value> inputs) const;
+  ir::Value CallHead(Context& ctx, ir::Value x) const;
+  // Indices into variables() of the head's.
+  std::vector<size_t> HeadVariables() const;
+
   // What Keras's summary() prints: layer (type), output shape, parameters, and totals.
   std::string Summary() const;
   int64_t trainable_parameters() const;
@@ -90,6 +102,13 @@ class Model {
  private:
   void Trace();  // finds variables_ and computed_in_
   std::set<const CallNode*> OutputNodes() const;
+  int CountHeadCalls() const;
+  using Values = std::map<const CallNode*, std::vector<ir::Value>>;
+  // Traces a use of a layer whose inputs are in `values`, and adds its results.
+  void CallNodeOf(Context& ctx, const CallNode& node, Values& values) const;
+  Values BindInputs(std::span<const ir::Value> inputs) const;
+  ir::Value Result(const Tensor& output, const Values& values) const;
+  std::vector<const CallNode*> Calls() const;  // of order_, without the inputs
 
   std::string name_;
   Policy policy_;
@@ -99,6 +118,7 @@ class Model {
   std::set<const CallNode*> float32_;                   // nodes that compute in float32
   std::vector<LayerPtr> layers_;
   std::vector<Variable> variables_;
+  int head_calls_ = 0;
 };
 
 // The models that `builtin = "..."` names.

@@ -21,13 +21,16 @@ using step::StateTensor;
 
 enum class Kind { kGradient, kActivation, kWorkspace };
 
+// Bytes of XLA's own for a run and for each array of a CPU program (measured).
+constexpr int64_t kRunRecords = 20000, kArrayRecords = 1000;
+
 // "block1" of "block1/attention/query": the layer as the model names it.
 std::string LayerOf(std::string_view scope) {
   return std::string(scope.substr(0, scope.find('/')));
 }
 bool IsAlias(const Node& node) {
   return node.name() == "reshape" || node.name() == "stop_gradient" ||
-         node.name() == "optimization_barrier";
+         node.name() == "optimization_barrier" || node.name() == "narrowed_softmax";
 }
 Value Root(Value value) {
   while (IsAlias(*value.node())) value = value.node()->input(value.index());
@@ -219,6 +222,7 @@ class Planner {
     }
     plan_.rows = spec.field_shapes.at(0).dim(0);
     plan_.micro_rows = spec.micro_rows > 0 ? std::min(spec.micro_rows, plan_.rows) : plan_.rows;
+    plan_.loss_blocks = step::NumLossBlocks(spec);
     plan_.replicas = spec.replicas;
     plan_.batches_in_flight = batches_in_flight;
     plan_.policy = spec.policy.name;
@@ -328,6 +332,10 @@ class Planner {
   void UseCompiled(const xla::ProgramMemory& memory, const Graph& graph) {
     plan_.compiled = memory;
     plan_.code = memory.code;
+    if (memory.scratch > 0) {
+      const size_t arrays = graph.parameters().size() + graph.outputs().size();
+      plan_.scratch = memory.scratch + kRunRecords + kArrayRecords * static_cast<int64_t>(arrays);
+    }
     int64_t arguments = 0;
     for (const Value& parameter : graph.parameters()) arguments += parameter.shape().bytes();
     int64_t results = 0, donated = 0;
@@ -419,6 +427,7 @@ MemoryPlan PlanEvaluation(const step::StepSpec& spec, int64_t batches_in_flight,
 std::string MemoryPlan::ToString(std::optional<int64_t> limit) const {
   std::string text = fmt::format("memory of {} on one device: {} rows", program, rows);
   if (micro_rows < rows) text += fmt::format(" in micro-batches of {}", micro_rows);
+  if (loss_blocks > 1) text += fmt::format(", the loss in {} blocks", loss_blocks);
   text += fmt::format(", {}", policy);
   text += compiled ? ", by the compiler's account\n" : ", estimated from the graph\n";
   const auto line = [&](std::string_view name, int64_t bytes, std::string_view note = "") {
@@ -436,6 +445,7 @@ std::string MemoryPlan::ToString(std::optional<int64_t> limit) const {
        batches_in_flight == 1 ? "" : fmt::format("{} launches in flight", batches_in_flight));
   line("results", results);
   line("code", code);
+  line("scratch", scratch, "of the CPU's libraries, while they multiply");
   text += fmt::format("  {:<16}{:>10}", "total", Bytes(total()));
   if (limit) {
     const int64_t left = *limit - total();

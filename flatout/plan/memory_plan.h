@@ -43,6 +43,7 @@ struct MemoryPlan {
   std::string program;     // "training", "evaluation"
   int64_t rows = 0;        // of the batch of one step, per device
   int64_t micro_rows = 0;  // of the program's inner pass; rows where the batch is not split
+  int64_t loss_blocks = 1;  // in which head and loss go over the rows of a pass
   int64_t replicas = 1;
   int64_t batches_in_flight = 1;
   std::string policy;
@@ -56,15 +57,21 @@ struct MemoryPlan {
   int64_t batch = 0;        // the fields of all launches in flight
   int64_t results = 0;      // what launches in flight return: losses, sums
   int64_t code = 0;         // of the compiled program, where the compiler says
+  // What the CPU's libraries take while they multiply and convolve, and XLA's records of its
+  // arrays (xla/cpu_scratch.h): only with the compiler's account of a CPU program.
+  int64_t scratch = 0;
 
   std::vector<LayerBytes> layers;    // in order of the model; layers without bytes left out
   std::vector<TensorBytes> largest;  // ten, by bytes
-  // The compiler's account, if it was given; then total() is exact for its program.
+  // The compiler's account, if it was given; then total() is exact for its program, but for what is
+  // in `scratch`.
   std::optional<xla::ProgramMemory> compiled;
 
   int64_t temporaries() const { return gradients + activations + workspace; }
   // What one device must have.
-  int64_t total() const { return parameters + optimizer + batch + results + code + temporaries(); }
+  int64_t total() const {
+    return parameters + optimizer + batch + results + code + scratch + temporaries();
+  }
   // A table for people. With a limit (bytes), also how much room is left or missing.
   std::string ToString(std::optional<int64_t> limit = std::nullopt) const;
 };

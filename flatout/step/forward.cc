@@ -13,15 +13,6 @@ using ir::DType;
 using ir::Shape;
 using ir::Value;
 
-namespace {
-
-// A stand-in for the first output's values, [rows, ...] f32.
-Shape PredictionShape(const StepSpec& spec, int64_t rows) {
-  ir::Dims dims = spec.model->outputs()[0].shape().dims;
-  dims.insert(dims.begin(), rows);
-  return Shape(DType::kF32, std::move(dims));
-}
-
 bool DependsOn(Value value, Value other) {
   std::vector<bool> seen(value.graph().nodes().size(), false);
   std::vector<const ir::Node*> todo = {value.node()};
@@ -36,8 +27,6 @@ bool DependsOn(Value value, Value other) {
   return false;
 }
 
-}  // namespace
-
 Shape WithRows(const Shape& shape, int64_t rows) {
   ir::Dims dims = shape.dims;
   dims.at(0) = rows;
@@ -48,32 +37,51 @@ Value RowsOrOne(Value weight_sum) {
   return ir::Select(ir::Gt(weight_sum, 0), weight_sum, ir::ScalarLike(weight_sum, 1));
 }
 
-Forward RunForward(const StepSpec& spec, nn::Context& ctx, std::span<const Value> fields,
-                   Value weight) {
-  Forward forward;
+std::vector<Value> ModelInputs(const StepSpec& spec, std::span<const Value> fields) {
   std::vector<Value> inputs;
   for (int field : spec.input_fields) inputs.push_back(fields[field]);
-  forward.outputs = spec.model->Call(ctx, inputs);
-  if (spec.target_field < 0) return forward;
-  const Value target = fields[spec.target_field];
-  {
-    const ir::Scope scope(ctx.graph(), "loss");
-    std::tie(forward.loss_sum, forward.weight_sum) = WithContext("loss " + spec.loss->name(), [&] {
-      return spec.loss->Sums(target, forward.outputs[0], weight);
-    });
-    for (const Value& loss : ctx.losses()) {
-      const Value one = ir::Convert(loss, DType::kF32);
-      forward.activity = forward.activity ? forward.activity + one : one;
-    }
+  return inputs;
+}
+
+Forward RunForward(const StepSpec& spec, nn::Context& ctx, std::span<const Value> fields,
+                   Value weight) {
+  std::vector<Value> outputs = spec.model->Call(ctx, ModelInputs(spec, fields));
+  Forward forward;
+  if (spec.target_field >= 0) {
+    forward = RunLoss(spec, ctx, fields[spec.target_field], outputs[0], weight);
   }
+  forward.outputs = std::move(outputs);
+  return forward;
+}
+
+Forward RunLoss(const StepSpec& spec, const nn::Context& ctx, Value target, Value output,
+                Value weight) {
+  ir::Graph& graph = output.graph();
+  Forward forward;
+  {
+    const ir::Scope scope(graph, "loss");
+    std::tie(forward.loss_sum, forward.weight_sum) = WithContext(
+        "loss " + spec.loss->name(), [&] { return spec.loss->Sums(target, output, weight); });
+  }
+  forward.activity = ActivityLosses(ctx);
   for (const nn::Metric* metric : spec.metrics) {
-    const ir::Scope scope(ctx.graph(), "metric " + metric->name());
+    const ir::Scope scope(graph, "metric " + metric->name());
     const std::vector<Value> sums = WithContext("metric " + metric->name(), [&] {
-      return metric->Sums(target, ir::StopGradient(forward.outputs[0]), weight);
+      return metric->Sums(target, ir::StopGradient(output), weight);
     });
     forward.metric_sums.insert(forward.metric_sums.end(), sums.begin(), sums.end());
   }
   return forward;
+}
+
+Value ActivityLosses(const nn::Context& ctx) {
+  Value total;
+  for (const Value& loss : ctx.losses()) {
+    const ir::Scope scope(loss.graph(), "loss");
+    const Value one = ir::Convert(loss, DType::kF32);
+    total = total ? total + one : one;
+  }
+  return total;
 }
 
 double ObjectiveFactor(const StepSpec& spec) {
@@ -112,7 +120,7 @@ Value Regularization(ir::Graph& graph, const nn::Model& model, std::span<const V
 Value WeightSum(const StepSpec& spec, Value target, Value weight) {
   ir::Graph& graph = target.graph();
   const ir::Scope scope(graph, "loss");
-  const Value prediction = ir::Full(graph, PredictionShape(spec, target.dim(0)), 0);
+  const Value prediction = ir::Full(graph, OutputShape(spec, target.dim(0)), 0);
   const Value sum = spec.loss->Sums(target, prediction, weight).second;
   if (DependsOn(sum, prediction)) {
     throw Invalid(
@@ -123,20 +131,21 @@ Value WeightSum(const StepSpec& spec, Value target, Value weight) {
   return sum;
 }
 
-std::vector<Shape> MetricShapes(const StepSpec& spec, bool training) {
+Shape OutputShape(const StepSpec& spec, int64_t rows) {
+  Shape shape = spec.model->outputs()[0].shape();
+  shape.dims.insert(shape.dims.begin(), rows);
+  return ir::IsFloat(shape.dtype) ? shape.WithDType(DType::kF32) : shape;
+}
+
+std::vector<Shape> MetricShapes(const StepSpec& spec) {
+  if (spec.target_field < 0) return {};
   ir::Graph scratch("shapes");
-  nn::ContextOptions options{.training = training, .policy = spec.policy, .replicas = 1};
-  nn::Context ctx(scratch, options);
-  for (const nn::Variable& variable : spec.model->variables()) {
-    ctx.Bind(variable.path, scratch.AddParameter(variable.shape, variable.path));
-  }
-  std::vector<Value> fields;
-  for (const Shape& shape : spec.field_shapes) fields.push_back(scratch.AddParameter(shape, ""));
+  const nn::Context ctx(scratch, {});
+  const Value target = scratch.AddParameter(spec.field_shapes.at(spec.target_field), "target");
+  const Value output = scratch.AddParameter(OutputShape(spec, BatchRows(spec)), "output");
   const Value weight = scratch.AddParameter(Shape(DType::kF32, {BatchRows(spec)}), "weight");
-  ctx.SetRowWeights(weight);
-  ctx.SetRandom(ir::MakeKey(scratch, 0), Value());
   std::vector<Shape> shapes;
-  for (const Value& sum : RunForward(spec, ctx, fields, weight).metric_sums) {
+  for (const Value& sum : RunLoss(spec, ctx, target, output, weight).metric_sums) {
     shapes.push_back(sum.shape());
   }
   return shapes;
@@ -144,13 +153,10 @@ std::vector<Shape> MetricShapes(const StepSpec& spec, bool training) {
 
 std::vector<int> MetricCounts(const StepSpec& spec) {
   std::vector<int> counts;
-  ir::Graph scratch("counts");
-  const Value target = scratch.AddParameter(spec.field_shapes.at(spec.target_field), "target");
-  const Value prediction =
-      scratch.AddParameter(PredictionShape(spec, BatchRows(spec)), "prediction");
-  const Value weight = scratch.AddParameter(Shape(DType::kF32, {BatchRows(spec)}), "weight");
   for (const nn::Metric* metric : spec.metrics) {
-    counts.push_back(static_cast<int>(metric->Sums(target, prediction, weight).size()));
+    StepSpec one = spec;
+    one.metrics = {metric};
+    counts.push_back(static_cast<int>(MetricShapes(one).size()));
   }
   return counts;
 }

@@ -21,10 +21,17 @@ struct Forward {
   std::vector<ir::Value> metric_sums;  // of all metrics, one after the other
 };
 
-// Traces the model, its loss and the metrics over `fields` ([rows, ...], in the spec's order) into
-// ctx.graph(). weight: f32[rows]. Without a target only the outputs are there.
+// Of `fields` ([rows, ...], in the spec's order), those that the model takes.
+std::vector<ir::Value> ModelInputs(const StepSpec& spec, std::span<const ir::Value> fields);
+// Traces the model, its loss and the metrics over `fields` into ctx.graph(). weight: f32[rows].
+// Without a target only the outputs are there.
 Forward RunForward(const StepSpec& spec, nn::Context& ctx, std::span<const ir::Value> fields,
                    ir::Value weight);
+// The same from the model's first output on; `outputs` stay empty. `ctx` is that of the model.
+Forward RunLoss(const StepSpec& spec, const nn::Context& ctx, ir::Value target, ir::Value output,
+                ir::Value weight);
+// What Forward::activity is once the model has been traced.
+ir::Value ActivityLosses(const nn::Context& ctx);
 
 // What each replica's objective is multiplied by besides the loss scale. On one device the
 // objective is the mean loss; of several, each differentiates the sum over its own rows, since only
@@ -45,11 +52,16 @@ ir::Value Regularization(ir::Graph& graph, const nn::Model& model,
 // the model. Throws UserError where the loss's weights depend on the model's outputs.
 ir::Value WeightSum(const StepSpec& spec, ir::Value target, ir::Value weight);
 
+// Whether `value` is made from `other`.
+bool DependsOn(ir::Value value, ir::Value other);
+
 // What sums over the batch are divided by: its rows, or 1 where it has none.
 ir::Value RowsOrOne(ir::Value weight_sum);
 
-// Shapes of Forward::metric_sums, found by tracing the step in a graph of its own.
-std::vector<ir::Shape> MetricShapes(const StepSpec& spec, bool training);
+// The model's first output for `rows` rows as the loss sees it: float32 where it is float.
+ir::Shape OutputShape(const StepSpec& spec, int64_t rows);
+// Shapes of Forward::metric_sums.
+std::vector<ir::Shape> MetricShapes(const StepSpec& spec);
 // Number of values that each metric's Sums gives.
 std::vector<int> MetricCounts(const StepSpec& spec);
 

@@ -45,6 +45,25 @@ Value GlobalRows(const StepSpec& spec, const MicroBatches& pieces, Value weight)
   return ir::AllReduce(std::span(&rows, 1), ir::Reduction::kSum, spec.replicas)[0];
 }
 
+// The values that `input` has, in a row, and an input like it made of such a row.
+std::vector<Value> Packed(const PassInput& input) {
+  std::vector<Value> values = input.variables;
+  for (const Value& value : {input.step, input.rows, input.scale}) {
+    if (value) values.push_back(value);
+  }
+  return values;
+}
+
+PassInput Unpacked(const PassInput& like, std::span<const Value> values) {
+  PassInput input;
+  size_t next = like.variables.size();
+  input.variables.assign(values.begin(), values.begin() + static_cast<int64_t>(next));
+  if (like.step) input.step = values[next++];
+  if (like.rows) input.rows = values[next++];
+  if (like.scale) input.scale = values[next++];
+  return input;
+}
+
 }  // namespace
 
 MicroBatches Divide(const StepSpec& spec) {
@@ -54,6 +73,27 @@ MicroBatches Divide(const StepSpec& spec) {
   }
   if (spec.micro_rows == 0 || spec.micro_rows >= batch) return {.rows = batch, .count = 1};
   return {.rows = spec.micro_rows, .count = (batch + spec.micro_rows - 1) / spec.micro_rows};
+}
+
+PieceOfRows::PieceOfRows(Value number, int64_t rows, int64_t total) : rows(rows) {
+  const Value due = number * static_cast<double>(rows);
+  begin = due;
+  if (total % rows == 0) return;
+  begin = ir::Min(due, static_cast<double>(total - rows));
+  const Value row = ir::Iota(number.graph(), Shape(DType::kI32, {rows}), 0) + begin;
+  is_new = ir::Compare(row, due, ir::Comparison::kGe);
+}
+
+Value PieceOfRows::Of(Value all) const {
+  std::vector<Value> start(all.rank(), ir::ScalarLike(begin, 0));
+  start[0] = begin;
+  ir::Dims sizes = all.dims();
+  sizes[0] = rows;
+  return ir::DynamicSlice(all, start, sizes);
+}
+
+Value PieceOfRows::NewOnly(Value weights) const {
+  return is_new ? ir::Select(is_new, weights, ir::ZerosLike(weights)) : weights;
 }
 
 Piece WholeBatch(const StepSpec& spec, ir::Graph& graph, const StepInput& input) {
@@ -69,48 +109,55 @@ Piece WholeBatch(const StepSpec& spec, ir::Graph& graph, const StepInput& input)
   return piece;
 }
 
-std::vector<Value> OverMicroBatches(const StepSpec& spec, ir::Graph& graph, const StepInput& input,
-                                    std::span<const Value> constants, std::span<const Value> carry,
-                                    bool with_global_rows, const PieceBody& body) {
+Probe::Probe(const StepSpec& spec, const PassInput& like) : graph("probe") {
+  std::vector<Value> values;
+  for (const Value& value : Packed(like)) values.push_back(graph.AddParameter(value.shape(), ""));
+  input = Unpacked(like, values);
+  const int64_t rows = Divide(spec).rows;
+  for (const Shape& shape : spec.field_shapes) {
+    piece.fields.push_back(graph.AddParameter(WithRows(shape, rows), ""));
+  }
+  piece.weight = graph.AddParameter(Shape(DType::kF32, {rows}), "");
+  piece.first_row = ir::Scalar(graph, DType::kU32, 0);
+}
+
+std::vector<Value> OverMicroBatches(const StepSpec& spec, ir::Graph& graph,
+                                    const StepInput& step_input, const PassInput& input,
+                                    std::span<const Value> carry, bool with_global_rows,
+                                    const PieceBody& body) {
   const MicroBatches pieces = Divide(spec);
   const int64_t batch = BatchRows(spec);
-  std::vector<Value> all_constants(constants.begin(), constants.end());
-  all_constants.insert(all_constants.end(), input.fields.begin(), input.fields.end());
-  all_constants.push_back(input.weight);
-  all_constants.push_back(input.index);
+  const std::vector<Value> constants = Packed(input);
+  std::vector<Value> all_constants = constants;
+  all_constants.insert(all_constants.end(), step_input.fields.begin(), step_input.fields.end());
+  all_constants.push_back(step_input.weight);
+  all_constants.push_back(step_input.index);
   std::vector<Value> xs = {ir::Iota(graph, Shape(DType::kI32, {pieces.count}), 0)};
   if (with_global_rows) {
-    xs.push_back(GlobalRows(spec, pieces, ir::DynamicIndex(input.weight, input.index)));
+    xs.push_back(GlobalRows(spec, pieces, ir::DynamicIndex(step_input.weight, step_input.index)));
   }
 
   const auto run = [&](ir::Graph& loop, std::span<const Value> arguments) {
-    const auto own_constants = arguments.first(constants.size());
-    const auto fields = arguments.subspan(constants.size(), input.fields.size());
+    const PassInput own_input = Unpacked(input, arguments.first(constants.size()));
+    const auto fields = arguments.subspan(constants.size(), step_input.fields.size());
     const Value weight = arguments[constants.size() + fields.size()];
     const Value index = arguments[constants.size() + fields.size() + 1];
     const auto own_carry = arguments.subspan(all_constants.size(), carry.size());
     const Value piece_number = arguments[all_constants.size() + carry.size()];
 
-    const Value due = piece_number * static_cast<double>(pieces.rows);
-    const bool divides = batch % pieces.rows == 0;
-    const Value begin = divides ? due : ir::Min(due, static_cast<double>(batch - pieces.rows));
+    const PieceOfRows of(piece_number, pieces.rows, batch);
     Piece piece;
     for (const Value& field : fields) {
-      piece.fields.push_back(RowsOf(field, index, begin, pieces.rows));
+      piece.fields.push_back(RowsOf(field, index, of.begin, pieces.rows));
     }
-    piece.fields.push_back(RowsOf(weight, index, begin, pieces.rows));
+    piece.fields.push_back(RowsOf(weight, index, of.begin, pieces.rows));
     piece.fields = TiedTo(piece_number, std::move(piece.fields));
-    piece.weight = piece.fields.back();
+    piece.weight = of.NewOnly(piece.fields.back());
     piece.fields.pop_back();
-    if (!divides) {
-      const Value row = ir::Iota(loop, Shape(DType::kI32, {pieces.rows}), 0) + begin;
-      const Value is_new = ir::Compare(row, due, ir::Comparison::kGe);
-      piece.weight = ir::Select(is_new, piece.weight, ir::ZerosLike(piece.weight));
-    }
-    piece.first_row = ir::Convert(begin, DType::kU32);
+    piece.first_row = ir::Convert(of.begin, DType::kU32);
     if (const Value first = FirstRow(loop, spec)) piece.first_row = piece.first_row + first;
     if (with_global_rows) piece.global_rows = arguments.back();
-    return body(loop, piece, own_constants, own_carry);
+    return body(loop, piece, own_input, own_carry);
   };
   return ir::Scan(graph, pieces.count, all_constants, carry, xs, run);
 }

@@ -5,6 +5,7 @@
 #include "flatout/base/error.h"
 #include "flatout/ir/ops.h"
 #include "flatout/step/forward.h"
+#include "flatout/step/loss_blocks.h"
 #include "flatout/step/micro_batches.h"
 #include "flatout/step/train_step.h"
 
@@ -112,7 +113,10 @@ Scores RunEvaluation(const StepSpec& spec, ir::Graph& graph, std::span<const Val
     }
     ctx.SetRowWeights(piece.weight);
     ctx.SetRandom(ir::MakeKey(own, spec.seed), piece.first_row);
-    const Forward forward = RunForward(spec, ctx, piece.fields, piece.weight);
+    const Forward forward =
+        DivideLoss(spec).count == 1
+            ? RunForward(spec, ctx, piece.fields, piece.weight)
+            : RunForwardInBlocks(spec, ctx, piece.fields, piece.weight, weights);
     std::vector<Value> sums = {forward.loss_sum, forward.weight_sum};
     sums.insert(sums.end(), forward.metric_sums.begin(), forward.metric_sums.end());
     sums.push_back(forward.activity ? forward.activity : ir::Scalar(own, DType::kF32, 0));
@@ -124,17 +128,19 @@ Scores RunEvaluation(const StepSpec& spec, ir::Graph& graph, std::span<const Val
   } else {
     const Shape scalar = Shape::Scalar(DType::kF32);
     std::vector<Value> zeros(2, ir::Full(graph, scalar, 0));
-    for (const Shape& shape : MetricShapes(spec, false)) {
+    for (const Shape& shape : MetricShapes(spec)) {
       zeros.push_back(ir::Full(graph, shape, 0));
     }
     zeros.push_back(ir::Full(graph, scalar, 0));
-    sums = OverMicroBatches(spec, graph, input, variables, zeros, /*with_global_rows=*/false,
-                            [&](ir::Graph& loop, const Piece& piece, std::span<const Value> weights,
-                                std::span<const Value> now) {
-                              std::vector<Value> next = run(loop, piece, weights);
-                              for (size_t i = 0; i < next.size(); ++i) next[i] = now[i] + next[i];
-                              return next;
-                            });
+    PassInput pass_input;
+    pass_input.variables.assign(variables.begin(), variables.end());
+    sums = OverMicroBatches(
+        spec, graph, input, pass_input, zeros, /*with_global_rows=*/false,
+        [&](ir::Graph& loop, const Piece& piece, PassInput own, std::span<const Value> now) {
+          std::vector<Value> next = run(loop, piece, own.variables);
+          for (size_t i = 0; i < next.size(); ++i) next[i] = now[i] + next[i];
+          return next;
+        });
   }
   Scores scores;
   scores.weight_sum = sums[1];
@@ -148,11 +154,13 @@ Scores RunEvaluation(const StepSpec& spec, ir::Graph& graph, std::span<const Val
 }
 
 // FLOPs of one step on one replica as the model has them, however the batch is divided: rows that
-// pad the last micro-batch are no work that anybody asked for.
+// pad the last micro-batch or block are no work that anybody asked for.
 double StepFlops(const StepSpec& spec, const ir::Graph& graph, Program (*build)(const StepSpec&)) {
-  if (Divide(spec).count == 1) return ir::Flops(graph);  // the loop over steps counts its body once
+  // The loop over steps counts its body once.
+  if (Divide(spec).count == 1 && DivideLoss(spec).count == 1) return ir::Flops(graph);
   StepSpec whole = spec;
   whole.micro_rows = 0;
+  whole.loss_blocks = 1;
   return build(whole).step_flops;
 }
 
@@ -213,7 +221,7 @@ Program BuildTrainProgram(const StepSpec& spec) {
   results.loss_sum = carry_zeros(scalar);
   results.weight_sum = carry_zeros(scalar);
   const size_t first_metric = variant.size();
-  for (const Shape& shape : MetricShapes(spec, true)) carry_zeros(shape);
+  for (const Shape& shape : MetricShapes(spec)) carry_zeros(shape);
   LayOutMetrics(spec, static_cast<int>(first_metric), results);
   std::vector<Value> invariant = arguments.fields;
   invariant.push_back(arguments.weight);
@@ -260,7 +268,7 @@ Program BuildEvaluateProgram(const StepSpec& spec) {
   variant.push_back(zeros(Shape(DType::kF32, {spec.steps_per_launch})));
   variant.push_back(zeros(Shape::Scalar(DType::kF32)));
   variant.push_back(zeros(Shape::Scalar(DType::kF32)));
-  for (const Shape& shape : MetricShapes(spec, false)) variant.push_back(zeros(shape));
+  for (const Shape& shape : MetricShapes(spec)) variant.push_back(zeros(shape));
   std::vector<Value> invariant = arguments.state;
   invariant.insert(invariant.end(), arguments.fields.begin(), arguments.fields.end());
   invariant.push_back(arguments.weight);

@@ -51,6 +51,11 @@ struct StepSpec {
   // ceil(B / micro_rows) pieces, one after the other, and so needs the memory of one. 0 (or
   // anything from B on): the whole batch at once. Prediction takes no notice.
   int64_t micro_rows = 0;
+  // Into how many blocks a pass of training or evaluation divides the rows of its last layer's
+  // result, where they alone decide about loss and metrics: the logits of a large vocabulary then
+  // exist for one block at a time. 1: the whole at once; 0: chosen by their size (docs/memory.md).
+  // Prediction takes no notice.
+  int64_t loss_blocks = 0;
   optim::LossScale loss_scale;  // training only
   nn::Recompute recompute;      // training only
 };
@@ -61,6 +66,10 @@ struct StepSpec {
 // state is the last good one and the step can be looked into).
 std::vector<StateTensor> StateLayout(const nn::Model& model, const optim::Optimizer& optimizer,
                                      const optim::LossScale& loss_scale = {});
+
+// Into how many blocks a pass of spec's programs divides its loss; 1: it does not. Throws UserError
+// where spec.loss_blocks asks for what cannot be.
+int64_t NumLossBlocks(const StepSpec& spec);
 
 // What the results of a launch mean. Sums add up over launches. For replicas they are already
 // summed, equal on all of them.

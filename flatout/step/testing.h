@@ -53,6 +53,8 @@ struct Recipe {
   int64_t steps_per_launch = 1;
   int64_t replicas = 1;
   int64_t micro_rows = 0;
+  int64_t loss_blocks = 0;
+  nn::Recompute recompute = {};
   optim::LossScale loss_scale = {};
   std::vector<ir::Shape> fields = {};  // without the batch; the last one is the target
   uint64_t seed = 7;
@@ -84,6 +86,8 @@ class Trainee {
     spec_.replicas = recipe_.replicas;
     spec_.seed = recipe_.seed;
     spec_.micro_rows = recipe_.micro_rows;
+    spec_.loss_blocks = recipe_.loss_blocks;
+    spec_.recompute = recipe_.recompute;
     spec_.loss_scale = recipe_.loss_scale;
     layout_ = StateLayout(recipe_.model, *optimizer_, recipe_.loss_scale);
     for (const StateTensor& tensor : layout_) {

@@ -1,5 +1,6 @@
 #include "flatout/step/train_step.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include "flatout/ir/gradient.h"
 #include "flatout/ir/ops.h"
 #include "flatout/step/forward.h"
+#include "flatout/step/loss_blocks.h"
 
 namespace flatout::step {
 namespace {
@@ -33,14 +35,6 @@ Value AddTo(Value sum, Value gradient) {
 
 // ---- one pass over rows ----
 
-// What a pass takes, besides the piece of the batch.
-struct PassInput {
-  std::vector<Value> variables;  // in the model's order
-  Value step;                    // i32: updates so far
-  Value rows;   // this replica's weights of the whole step; none: those of the pass
-  Value scale;  // the loss scale, f32 scalar; none: 1
-};
-
 struct Pass {
   std::vector<Value> gradients;  // of the objective by each trained variable, f32
   Value loss_sum, weight_sum;
@@ -48,6 +42,13 @@ struct Pass {
   std::vector<Value> metric_sums;
   // New values of the states that layers assigned (moving statistics), by index of the variable.
   std::map<size_t, Value> assigned;
+
+  void SetSums(const Forward& forward) {
+    loss_sum = forward.loss_sum;
+    weight_sum = forward.weight_sum;
+    activity = forward.activity;
+    metric_sums = forward.metric_sums;
+  }
 };
 
 Pass RunPass(const StepSpec& spec, ir::Graph& graph, const Piece& piece, const PassInput& input) {
@@ -65,17 +66,47 @@ Pass RunPass(const StepSpec& spec, ir::Graph& graph, const Piece& piece, const P
   ctx.SetRowWeights(piece.weight);
   ctx.SetRandom(ir::FoldIn(ir::MakeKey(graph, spec.seed), ir::Convert(input.step, DType::kU32)),
                 piece.first_row);
-  const Forward forward = RunForward(spec, ctx, piece.fields, piece.weight);
 
   Pass pass;
-  pass.loss_sum = forward.loss_sum;
-  pass.weight_sum = forward.weight_sum;
-  pass.activity = forward.activity;
-  pass.metric_sums = forward.metric_sums;
-  const Value rows = input.rows ? input.rows : forward.weight_sum;
-  const Value objective = Objective(spec, forward, rows, input.scale);
-  pass.gradients =
-      ir::Gradient(objective, trained, nn::BlockOfNodes(*spec.model, spec.recompute, ctx));
+  if (DivideLoss(spec).count == 1) {
+    const Forward forward = RunForward(spec, ctx, piece.fields, piece.weight);
+    pass.SetSums(forward);
+    const Value rows = input.rows ? input.rows : forward.weight_sum;
+    const Value objective = Objective(spec, forward, rows, input.scale);
+    pass.gradients =
+        ir::Gradient(objective, trained, nn::BlockOfNodes(*spec.model, spec.recompute, ctx));
+  } else {
+    const LossBlock head = {.x = spec.model->CallBody(ctx, ModelInputs(spec, piece.fields)),
+                            .target = piece.fields[spec.target_field],
+                            .weight = piece.weight};
+    const Value rows = input.rows ? input.rows : WeightSum(spec, head.target, head.weight);
+    HeadPass of_head = RunHeadPass(spec, head, bound, rows, input.scale);
+    // The objective is a function of the body's result, and of the losses that its layers added.
+    std::vector<Value> outputs = {head.x}, cotangents = {of_head.by_x};
+    of_head.forward.activity = ActivityLosses(ctx);
+    pass.SetSums(of_head.forward);
+    if (pass.activity) {
+      const Forward added = {.loss_sum = ir::ScalarLike(pass.loss_sum, 0),
+                             .activity = pass.activity};
+      outputs.push_back(Objective(spec, added, rows, input.scale));
+      cotangents.push_back(ir::ScalarLike(outputs.back(), 1));
+    }
+    pass.gradients = ir::VectorJacobianProduct(outputs, cotangents, trained,
+                                               nn::BlockOfNodes(*spec.model, spec.recompute, ctx));
+    // A weight that the body uses, too, gets both parts.
+    const std::vector<size_t> of_model = Trainable(*spec.model);
+    const std::vector<size_t> head_variables = spec.model->HeadVariables();
+    for (size_t i = 0; i < trained.size(); ++i) {
+      const auto at = std::find(head_variables.begin(), head_variables.end(), of_model[i]);
+      Value& gradient = pass.gradients[i];
+      if (at != head_variables.end()) {
+        const Value part = of_head.gradients[at - head_variables.begin()];
+        gradient = gradient ? AddTo(part, gradient) : part;
+      } else if (!gradient) {
+        gradient = ir::ZerosLike(trained[i]);
+      }
+    }
+  }
   for (size_t i = 0; i < variables.size(); ++i) {
     const auto found = ctx.updates().find(variables[i].path);
     if (found != ctx.updates().end()) pass.assigned[i] = found->second;
@@ -110,36 +141,8 @@ bool KeepsRows(const StepSpec& spec, Value gradient) {
 // left them.
 Pass RunMicroBatches(const StepSpec& spec, ir::Graph& graph, const StepInput& step_input,
                      const PassInput& input) {
-  const std::vector<nn::Variable>& variables = spec.model->variables();
-  const MicroBatches pieces = Divide(spec);
-
-  // Constants of the loop: variables, step, rows, scale.
-  std::vector<Value> constants = input.variables;
-  constants.push_back(input.step);
-  constants.push_back(input.rows);
-  if (input.scale) constants.push_back(input.scale);
-  const auto pass_input = [&](std::span<const Value> values) {
-    PassInput own;
-    own.variables.assign(values.begin(), values.begin() + variables.size());
-    own.step = values[variables.size()];
-    own.rows = values[variables.size() + 1];
-    if (input.scale) own.scale = values[variables.size() + 2];
-    return own;
-  };
-
-  // One pass in a graph of its own tells what there is to carry.
-  ir::Graph scratch("shapes");
-  std::vector<Value> probe_constants;
-  for (const Value& constant : constants) {
-    probe_constants.push_back(scratch.AddParameter(constant.shape(), ""));
-  }
-  Piece probe_piece;
-  for (const Shape& shape : spec.field_shapes) {
-    probe_piece.fields.push_back(scratch.AddParameter(WithRows(shape, pieces.rows), ""));
-  }
-  probe_piece.weight = scratch.AddParameter(Shape(DType::kF32, {pieces.rows}), "");
-  probe_piece.first_row = ir::Scalar(scratch, DType::kU32, 0);
-  const Pass probe = RunPass(spec, scratch, probe_piece, pass_input(probe_constants));
+  Probe scratch(spec, input);
+  const Pass probe = RunPass(spec, scratch.graph, scratch.piece, scratch.input);
 
   // Carried: dense gradients, loss sum, weight sum, activity losses, metric sums, states. Stacked:
   // indices and rows of the other gradients.
@@ -157,10 +160,8 @@ Pass RunMicroBatches(const StepSpec& spec, ir::Graph& graph, const StepInput& st
   for (const auto& [i, value] : probe.assigned) carry.push_back(input.variables[i]);
 
   const std::vector<Value> results = OverMicroBatches(
-      spec, graph, step_input, constants, carry, /*with_global_rows=*/!probe.assigned.empty(),
-      [&](ir::Graph& loop, const Piece& piece, std::span<const Value> own_constants,
-          std::span<const Value> now) {
-        PassInput own = pass_input(own_constants);
+      spec, graph, step_input, input, carry, /*with_global_rows=*/!probe.assigned.empty(),
+      [&](ir::Graph& loop, const Piece& piece, PassInput own, std::span<const Value> now) {
         // Each micro-batch goes on with the states that the one before it left.
         const size_t first_state = now.size() - probe.assigned.size();
         size_t at = first_state;

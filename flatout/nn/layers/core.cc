@@ -18,6 +18,7 @@ class DenseLayer : public Layer {
   explicit DenseLayer(DenseOptions options)
       : Layer(DenseOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool positionwise() const override { return options_.activity_regularizer.empty(); }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     CheckMinRank(*this, inputs[0], 2);
     const ir::Value x = ToCompute(ctx, inputs[0]);
@@ -57,6 +58,8 @@ class EmbeddingLayer : public Layer {
         reversible_(reversible) {}
 
   int64_t index_bound() const override { return options_.input_dim; }
+  // Of the two, only the way back takes floats.
+  bool positionwise() const override { return reversible_; }
   // Ids may come as floats, which a cast would round.
   bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
@@ -121,6 +124,7 @@ class ActivationLayer : public Layer {
   explicit ActivationLayer(ActivationOptions options)
       : Layer(ActivationOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool positionwise() const override { return options_.activity_regularizer.empty(); }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value y = Activate(options_.activation, ToCompute(ctx, inputs[0]));
     AddActivityPenalty(ctx, options_.activity_regularizer, y);
@@ -136,6 +140,7 @@ class ReLULayer : public Layer {
   explicit ReLULayer(ReLUOptions options)
       : Layer(ReLUOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool positionwise() const override { return true; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = ToCompute(ctx, inputs[0]);
     const double threshold = options_.threshold;
@@ -159,6 +164,7 @@ class LeakyReLULayer : public Layer {
   explicit LeakyReLULayer(LeakyReLUOptions options)
       : Layer(LeakyReLUOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool positionwise() const override { return true; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = ToCompute(ctx, inputs[0]);
     return {ir::Select(ir::Gt(x, 0.0), x, x * options_.negative_slope)};
@@ -194,6 +200,7 @@ class ELULayer : public Layer {
   explicit ELULayer(ELUOptions options)
       : Layer(ELUOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool positionwise() const override { return true; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = ToCompute(ctx, inputs[0]);
     // The exponential sees no positive x: its overflow would spoil the gradient.
@@ -210,6 +217,7 @@ class SoftmaxLayer : public Layer {
   explicit SoftmaxLayer(SoftmaxOptions options)
       : Layer(SoftmaxOptions::kType, options.common), options_(std::move(options)) {}
 
+  bool positionwise() const override { return options_.axis == std::vector<int64_t>{-1}; }
   bool autocast() const override { return false; }
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = ir::Convert(inputs[0], ir::DType::kF32);
@@ -229,6 +237,7 @@ class IdentityLayer : public Layer {
   explicit IdentityLayer(IdentityOptions options)
       : Layer(IdentityOptions::kType, std::move(options.common)) {}
 
+  bool positionwise() const override { return true; }
   Values Call(Context&, std::span<const ir::Value> inputs) const override { return {inputs[0]}; }
 };
 
