@@ -233,8 +233,8 @@ std::vector<std::string> PoliciesFor(const xla::Card* card, const std::string& o
   return names;
 }
 
-// What decides how many steps a launch has, of a batch of `rows` rows on each of `gpus` devices that
-// can give the run `room` bytes.
+// What decides how many steps a launch has, of a batch of `rows` rows on each of `gpus` devices
+// that can give the run `room` bytes.
 train::LaunchQuestion LaunchOf(const Subject& subject, const StepObjects& objects, bool cpu,
                                int64_t gpus, int64_t rows, int64_t room) {
   train::LaunchQuestion question{.row_flops = 3 * objects.model.ForwardFlops(),
@@ -543,8 +543,8 @@ int Plan(const Options& options) {
     ask.spec.loss_scale = LossScaleFor(train, model);
     ask.auto_recompute = recompute.kind == nn::Recompute::Kind::kAuto;
     ask.steps_per_launch = [&](int64_t rows) {
-      return train::StepsPerLaunch(train, LaunchOf(subject, *objects, ask.card == nullptr, gpus,
-                                                   rows, ask.memory_limit));
+      return train::StepsPerLaunch(
+          train, LaunchOf(subject, *objects, ask.card == nullptr, gpus, rows, ask.memory_limit));
     };
     ask.batches = batches;
     ask.most_rows =

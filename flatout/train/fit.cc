@@ -737,16 +737,18 @@ class Trainer::Fitting {
     end.logs["loss"] = totals_.loss();
     for (const auto& [name, value] : totals_.Metrics()) end.logs[name] = value;
     const int64_t every = t_.config_.train.evaluate_every;
-    const bool evaluates = t_.sources_.validation != nullptr && every > 0 && !result_.stopped &&
+    const bool evaluates = t_.sources_.validation != nullptr && every > 0 &&
                            (end.epoch % every == 0 || end.epoch == end.epochs || !complete);
     if (evaluates) {
-      const Scores scores = t_.Evaluate(t_.sources_.validation, observer_, stop_);
+      Scores scores{.complete = false};
+      if (!StopAsked()) scores = t_.Evaluate(t_.sources_.validation, observer_, stop_);
       if (scores.complete) {
         for (const auto& [name, value] : scores.All("val_")) end.logs[name] = value;
       } else if (complete && StopAsked()) {
         // A validation that was cut short says nothing; the run will go on with it.
         epoch_ended_ = true;
         SaveLastSnapshot(/*done=*/false);
+        result_.last_epoch = end.logs;
         return true;
       }
     }

@@ -561,7 +561,8 @@ TEST(TrainerTest, AValidationThatIsCutShortSaysNothing) {
                   {.train = Source(40), .validation = Source(400), .test = Source(8)}, Devices(1));
   const FitResult result = trainer.Fit(nullptr, &observer, &observer.stop);
   EXPECT_TRUE(result.stopped);
-  EXPECT_EQ(result.epochs, 1);
+  EXPECT_EQ(result.epochs, 0);
+  EXPECT_EQ(result.steps, 5);
   EXPECT_TRUE(result.last_epoch.contains("loss"));
   EXPECT_FALSE(result.last_epoch.contains("val_loss"));
   EXPECT_FALSE(result.test.has_value());
@@ -692,7 +693,7 @@ TEST(TrainerTest, TheRunFolderTellsTheRun) {
   const FitResult result = trainer.Fit(&folder);
   EXPECT_THAT(FilesIn(folder.path()),
               UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json",
-                                   "weights.safetensors", "best.safetensors"));
+                                   "weights.safetensors", "best.safetensors", "checkpoints"));
   EXPECT_EQ(Config::LoadToml(folder.File("run.toml")), config.tree);
 
   const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
@@ -757,26 +758,18 @@ TEST(TrainerTest, WithSeveralDevicesCommunicationIsUnknownNotZero) {
 
 TEST(TrainerTest, CheckpointsComeEverySoManySteps) {
   RunFolder folder(Fresh("every"));
-  // Looks into the folder at each log line, which comes after each launch.
-  class Watcher : public Observer {
-   public:
-    explicit Watcher(const RunFolder& run) : run_(run) {}
-    void OnLog(const Progress&) override {
-      const std::string path = run_.File("weights.safetensors");
-      if (FileExists(path)) {
-        steps.insert(std::stoll(checkpoint::LoadSafetensors(path).metadata.at("step")));
-      }
-    }
-    std::set<int64_t> steps;
-
-   private:
-    const RunFolder& run_;
-  } watcher(folder);
   Trainer trainer(Options("epochs = 1\nglobal_batch = 4\nsteps_per_launch = 1",
-                          "[checkpoint]\nevery_steps = 3\n[watch]\nlog_seconds = 1e-9\n"),
+                          "[checkpoint]\nevery_steps = 3\nkeep_last = 9\n"),
                   Linear(), {.train = Source(40)}, Devices(1));
-  trainer.Fit(&folder, &watcher);
-  EXPECT_THAT(watcher.steps, ElementsAre(3, 6, 9));
+  const FitResult result = trainer.Fit(&folder);
+  std::vector<int64_t> steps;
+  for (const auto& snapshot : checkpoint::Store(CheckpointFolder(folder.path())).List()) {
+    EXPECT_EQ(snapshot.condition, checkpoint::Condition::kComplete) << snapshot.problem;
+    steps.push_back(snapshot.info.step);
+  }
+  EXPECT_THAT(steps, ElementsAre(10, 9, 6, 3));
+  EXPECT_EQ(result.summary.saves.saves, 4);
+  EXPECT_EQ(result.summary.saves.last_step, 10);
   EXPECT_EQ(checkpoint::LoadSafetensors(folder.File("weights.safetensors")).metadata.at("step"),
             "10");
 }
@@ -851,9 +844,12 @@ TEST(TrainerTest, ADiskThatFillsUpLeavesNothingHalfWritten) {
     EXPECT_EQ(error.exit_code(), kExitUsage);
   }
   EXPECT_THAT(FilesIn(folder.path()),
-              UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json"));
+              UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json", "checkpoints"));
+  EXPECT_THAT(FilesIn(folder.File("checkpoints")), ElementsAre());
   const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
   EXPECT_EQ(summary["status"], "failed");
+  EXPECT_EQ(summary["checkpoints"]["saved"], 0);
+  EXPECT_THAT(summary["checkpoints"]["error"].get<std::string>(), HasSubstr("File too large"));
   EXPECT_EQ(summary["steps"], 15) << "training itself went on to the end";
   // With room again the same trainer can still save what it learned.
   checkpoint::SaveSafetensors(folder.File("weights.safetensors"), trainer.Weights());
