@@ -507,10 +507,28 @@ std::string Help(const std::string& command) {
 }
 
 TEST(Documents, CommandLinesAreRight) {
-  const Names commands = {
-      "train",       "evaluate",     "predict",    "data",           "data inspect", "data index",
-      "data verify", "data convert", "data write", "data bench",     "devices",      "models",
-      "doctor",      "plan",         "plugin",     "plugin install", "plugin list"};
+  const Names commands = {"train",
+                          "evaluate",
+                          "predict",
+                          "data",
+                          "data inspect",
+                          "data index",
+                          "data verify",
+                          "data convert",
+                          "data write",
+                          "data bench",
+                          "devices",
+                          "models",
+                          "doctor",
+                          "plan",
+                          "plugin",
+                          "plugin install",
+                          "plugin list",
+                          "checkpoint",
+                          "checkpoint list",
+                          "checkpoint verify",
+                          "checkpoint export",
+                          "checkpoint diff"};
   std::map<std::string, std::string> helps;
   helps[""] = Help("");
   for (const std::string& command : commands) {
@@ -533,7 +551,7 @@ TEST(Documents, CommandLinesAreRight) {
       if (codes.empty() || !line.starts_with("| `flatout ")) continue;
       std::string command = codes[0].substr(8);
       size_t words = 0;  // where the last word of a command of two words begins
-      for (const std::string_view group : {"data ", "plugin "}) {
+      for (const std::string_view group : {"data ", "plugin ", "checkpoint "}) {
         if (command.starts_with(group)) words = group.size();
       }
       command.resize(std::min(command.find(' ', words), command.size()));
