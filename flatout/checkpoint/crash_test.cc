@@ -111,7 +111,7 @@ class Kills : public ::testing::Test {
     if (pid == 0) {
       try {
         // Syncs are for power cuts; without, many more kills fit in a second.
-        LyingFileSystem files(RealFileSystem(), {Call::kSync, Call::kSyncFolder});
+        LyingFileSystem files(RealFileSystem());
         WriteUntil(files, folder, *expected_, mode.rename_error, mode.rows, calls,
                    [] { kill(getpid(), SIGKILL); });
       } catch (...) {
@@ -234,27 +234,51 @@ TEST(PowerCuts, AtRandom) {
   }
 }
 
-// A disk whose syncs of one kind do nothing loses snapshots, and this test sees it: each of them is
-// needed.
-TEST(PowerCuts, EachKindOfSyncIsNeeded) {
-  for (const Call lies : {Call::kSync, Call::kSyncFolder}) {
-    for (const Mode& mode : kModes) {
-      int64_t lost = 0;
-      for (uint64_t seed = 1; seed <= 20; ++seed) {
-        std::mt19937_64 random(seed);
-        MemoryFileSystem disk;
-        LyingFileSystem seen(disk, {lies});
-        Expected expected;
-        for (int run = 0; run < 10; ++run) {
-          RunAndCut(disk, seen, expected, mode, 1 + static_cast<int64_t>(random() % 100), false,
-                    random);
-          if (Check(disk, "/checkpoints", expected, mode.rows).empty()) continue;
-          ++lost;
-          break;
-        }
+// A disk that leaves out one of the syncs loses snapshots, and these tests see it: each is needed.
+TEST(PowerCuts, EachSyncIsNeeded) {
+  struct Case {
+    std::string name;
+    int rename_error;
+    LyingFileSystem::Lies lies;
+  };
+  const auto file = [](const std::string& name) {
+    return [name](Call call, const std::string& path) {
+      return call == Call::kSync && path.ends_with("/" + name);
+    };
+  };
+  const auto folder = [](const std::string& prefix) {
+    return [prefix](Call call, const std::string& path) {
+      return call == Call::kSyncFolder && path.starts_with("/checkpoints" + prefix);
+    };
+  };
+  const auto store = [](Call call, const std::string& path) {
+    return call == Call::kSyncFolder && path == "/checkpoints";
+  };
+  const std::vector<Case> cases = {{"weights", 0, file("weights.safetensors")},
+                                   {"state", 0, file("state.json")},
+                                   {"manifest", 0, file("manifest.json")},
+                                   {"temporary folder", 0, folder("/tmp-")},
+                                   {"store", 0, store},
+                                   {"weights in place", EXDEV, file("weights.safetensors")},
+                                   {"manifest in place", EXDEV, file("manifest.json")},
+                                   {"folder in place", EXDEV, folder("/step-")},
+                                   {"store in place", EXDEV, store}};
+  for (const Case& one : cases) {
+    int64_t lost = 0;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      std::mt19937_64 random(seed);
+      MemoryFileSystem disk;
+      LyingFileSystem seen(disk, one.lies);
+      Expected expected;
+      for (int run = 0; run < 10; ++run) {
+        RunAndCut(disk, seen, expected, {one.rename_error, kSmall},
+                  1 + static_cast<int64_t>(random() % 100), false, random);
+        if (Check(disk, "/checkpoints", expected, kSmall).empty()) continue;
+        ++lost;
+        break;
       }
-      EXPECT_GT(lost, 0);
     }
+    EXPECT_GT(lost, 0) << one.name;
   }
 }
 

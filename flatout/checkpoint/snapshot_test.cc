@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <random>
 #include <regex>
 
 #include "flatout/base/file.h"
@@ -291,6 +292,43 @@ TEST_F(SnapshotTest, AManifestThatMakesNoSenseIsRefused) {
   EXPECT_THAT(with("\"state.json\"", "5"), HasSubstr("\"name\""));
   EXPECT_THAT(with("\"files\": [", "\"files\": [[],"), HasSubstr("\"name\" is missing"));
   EXPECT_THAT(with("{\n", "[\n"), HasSubstr("JSON"));
+}
+
+// Sealed anew after any change: it is read, or refused as bad data, and nothing else happens.
+TEST_F(SnapshotTest, NoManifestCrashes) {
+  const std::string path = Write(42);
+  const std::string good = ReadFile(path + "/manifest.json");
+  const std::string body = good.substr(0, good.rfind("  \"crc32c\""));
+  std::mt19937_64 random(1);
+  int refused = 0;
+  for (int i = 0; i < 5000; ++i) {
+    std::string text = body;
+    for (uint64_t edits = 1 + random() % 3; edits > 0; --edits) {
+      const size_t at = random() % text.size();
+      const size_t length = random() % 12;
+      switch (random() % 4) {
+        case 0:
+          text[at] = static_cast<char>(random());
+          break;
+        case 1:
+          text.erase(at, length);
+          break;
+        case 2:
+          text.insert(at, text.substr(random() % text.size(), length));
+          break;
+        default:
+          text[at] = "{}[]\",:-0.e"[random() % 11];
+      }
+    }
+    text += fmt::format("  \"crc32c\": \"{:08x}\"\n}}\n", Crc32c(text));
+    try {
+      ParseManifest("manifest.json", text);
+    } catch (const DataError& error) {
+      ++refused;
+      ASSERT_THAT(error.what(), ::testing::StartsWith("manifest.json: "));
+    }
+  }
+  EXPECT_GT(refused, 2500);
 }
 
 TEST_F(SnapshotTest, WhatCannotBeReadIsToldFromDamage) {

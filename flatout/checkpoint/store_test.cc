@@ -26,7 +26,7 @@ using When = FaultFileSystem::When;
 class StoreTest : public ::testing::Test {
  protected:
   StoreTest()
-      : unsynced_(RealFileSystem(), {Call::kSync, Call::kSyncFolder}),
+      : unsynced_(RealFileSystem()),
         files_(static_cast<FileSystem&>(unsynced_)),
         folder_(scratch_.File("checkpoints")),
         store_(folder_, files_) {}

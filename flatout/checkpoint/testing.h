@@ -11,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -184,16 +183,18 @@ class FaultFileSystem : public FileSystem {
 // Says that it synced, and did not.
 class LyingFileSystem : public FaultFileSystem {
  public:
-  // `lies`: kSync, kSyncFolder.
-  LyingFileSystem(FileSystem& under, std::set<Call> lies)
+  // Whether it lies at a call (kSync or kSyncFolder) on a path.
+  using Lies = std::function<bool(Call call, const std::string& path)>;
+  explicit LyingFileSystem(
+      FileSystem& under, Lies lies = [](Call, const std::string&) { return true; })
       : FaultFileSystem(under), lies_(std::move(lies)) {}
   std::unique_ptr<WritableFile> Create(const std::string& path, int64_t bytes) override {
     auto file = FaultFileSystem::Create(path, bytes);
-    if (!lies_.contains(Call::kSync)) return file;
+    if (!lies_(Call::kSync, path)) return file;
     return std::make_unique<Unsynced>(std::move(file));
   }
   void SyncFolder(const std::string& path) override {
-    if (!lies_.contains(Call::kSyncFolder)) FaultFileSystem::SyncFolder(path);
+    if (!lies_(Call::kSyncFolder, path)) FaultFileSystem::SyncFolder(path);
   }
 
  private:
@@ -208,7 +209,7 @@ class LyingFileSystem : public FaultFileSystem {
     const std::unique_ptr<WritableFile> under_;
   };
 
-  const std::set<Call> lies_;
+  const Lies lies_;
 };
 
 // --- snapshots -----------------------------------------------------------------------------------
