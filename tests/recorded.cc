@@ -7,7 +7,11 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 
+#include "flatout/ir/gradient.h"
+#include "flatout/ir/ops.h"
 #include "flatout/ir/stablehlo.h"
 #include "flatout/ir/verifier.h"
 #include "flatout/xla/pjrt.h"
@@ -91,11 +95,27 @@ HostTensor FromDevice(const xla::Buffer& buffer) {
   return result;
 }
 
+// These programs run for microseconds: what counts is how long they take to compile. Some come
+// again with other arguments.
+std::shared_ptr<xla::Executable> Compiled(const xla::Client& client, const std::string& text,
+                                          int replicas) {
+  constexpr size_t kKept = 32;
+  static std::map<std::pair<int, std::string>, std::shared_ptr<xla::Executable>> compiled;
+  if (compiled.size() > kKept) compiled.clear();
+  auto& executable = compiled[{replicas, text}];
+  if (!executable) {
+    executable =
+        client.Compile(text, {.num_replicas = replicas,
+                              .env_overrides = {{"xla_backend_optimization_level", "0"},
+                                                {"xla_llvm_disable_expensive_passes", "true"}}});
+  }
+  return executable;
+}
+
 std::vector<std::vector<HostTensor>> Run(const xla::Client& client, const ir::Graph& graph,
                                          std::span<const std::vector<HostTensor>> arguments) {
   ir::Verify(graph);
-  const auto program =
-      client.Compile(ir::ToStablehlo(graph), {.num_replicas = static_cast<int>(arguments.size())});
+  const auto program = Compiled(client, ir::ToStablehlo(graph), static_cast<int>(arguments.size()));
   std::vector<xla::Buffer> buffers;
   for (size_t replica = 0; replica < arguments.size(); ++replica) {
     if (arguments[replica].size() != graph.parameters().size()) {
@@ -134,6 +154,148 @@ std::vector<std::vector<HostTensor>> RunOnTwo(const ir::Graph& graph,
       xla::Client::Create(xla::Plugin::Load("cpu"), {.cpu_device_count = 2});
   if (arguments.size() != 2) throw Internal("arguments of {} replicas, not 2", arguments.size());
   return Run(*client, graph, arguments);
+}
+
+const std::map<std::string, std::vector<nlohmann::json>>& RecordedLayers() {
+  // Keras's sparsemax gives rows that do not sum to 1, as sparsemax's do by definition; its
+  // RandomCrop leaves an image whole at inference, so that shapes would depend on the mode.
+  static const std::set<std::string> deviations = {"activation_sparsemax", "random_crop_infer"};
+  static const std::map<std::string, std::vector<nlohmann::json>> cases = [] {
+    std::map<std::string, std::vector<nlohmann::json>> result;
+    const nlohmann::json recorded = LoadRecorded("layers.json");
+    for (const nlohmann::json& one : recorded.at("cases")) {
+      if (deviations.contains(one.at("name").get<std::string>())) continue;
+      result[one.at("layer").get<std::string>()].push_back(one);
+    }
+    return result;
+  }();
+  return cases;
+}
+
+namespace {
+
+// Keras numbers the layers inside of wrappers ("forward_lstm_3"); the number says nothing here.
+std::string WithoutNumbers(const std::string& path) {
+  static const std::regex number("_[0-9]+(/|$)");
+  return std::regex_replace(path, number, "$1");
+}
+
+}  // namespace
+
+void LayerProgram::Add(const nlohmann::json& one) {
+  const auto name = one.at("name").get<std::string>();
+  Config config = ToConfig(one.at("config"));
+  for (const auto& [key, value] : one.at("call").items()) config.Set(key, ToConfig(value));
+  config.Set("class", Config(one.at("layer").get<std::string>()));
+  config.Set("name", Config(name));
+  const nn::LayerPtr layer = nn::LayerFromConfig(config);
+
+  std::vector<ir::Value> inputs;
+  for (const auto& input : one.at("inputs")) {
+    arguments_.push_back(ReadTensor(input));
+    inputs.push_back(graph_.AddParameter(arguments_.back().shape, name + "/input"));
+  }
+  const bool training = one.at("training").get<bool>();
+  std::vector<nn::Variable> variables;
+  nn::Context context(graph_, {.training = training, .policy = policy_}, &variables);
+  const size_t first_weight = graph_.parameters().size();
+  const std::vector<ir::Value> results = context.Call(*layer, inputs);
+  ASSERT_EQ(results.size(), 1U) << name;
+  const ir::Value output = results[0];
+  if (ir::IsFloat(output.dtype())) {
+    EXPECT_EQ(output.dtype(), policy_.compute) << name << ": the output's dtype";
+  }
+
+  // Weights: ours in order, each found among Keras's by its name.
+  struct Bound {
+    ir::Value value;
+    size_t recorded;
+  };
+  std::vector<Bound> bound;
+  std::set<size_t> used;
+  const auto& weights = one.at("weights");
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const nn::Variable& variable = variables[i];
+    // Moving statistics stay float32.
+    EXPECT_EQ(variable.shape.dtype, variable.trainable ? policy_.variable : ir::DType::kF32)
+        << variable.path;
+    const std::string path = variable.path.substr(name.size() + 1);
+    size_t found = weights.size();
+    for (size_t k = 0; k < weights.size(); ++k) {
+      const auto theirs = weights[k].at("name").get<std::string>();
+      if (WithoutNumbers(theirs) == WithoutNumbers(path)) found = k;
+    }
+    ASSERT_LT(found, weights.size()) << name << ": Keras has no weight " << path;
+    EXPECT_EQ(weights[found].at("trainable").get<bool>(), variable.trainable) << variable.path;
+    arguments_.push_back(ReadTensor(weights[found].at("value")));
+    bound.push_back({graph_.parameters()[first_weight + i], found});
+    // Keras's order within a layer, so that weight files match.
+    EXPECT_TRUE(used.empty() || *used.rbegin() < found) << name << ": order of " << path;
+    used.insert(found);
+  }
+  for (size_t k = 0; k < weights.size(); ++k) {
+    // Keras keeps the number of samples that adapt saw; nothing is computed from it.
+    const auto theirs = weights[k].at("name").get<std::string>();
+    EXPECT_TRUE(used.contains(k) || theirs == "count") << name << ": no weight " << theirs;
+  }
+
+  const auto expect = [&](ir::Value value, std::string what, const nlohmann::json& recorded) {
+    outputs_.push_back(value);
+    expected_.emplace_back(std::move(what), ReadTensor(recorded));
+  };
+  expect(output, name + ": output", one.at("output"));
+  if (training) {
+    for (size_t i = 0; i < bound.size(); ++i) {
+      const auto& updated = one.at("updated_weights")[bound[i].recorded];
+      if (updated.is_null()) continue;
+      expect(context.Lookup(variables[i].path), variables[i].path + " after", updated);
+    }
+  }
+
+  std::vector<ir::Value> sources;
+  std::vector<std::pair<std::string, const nlohmann::json*>> gradients;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto& gradient = one.at("input_gradients")[i];
+    if (gradient.is_null()) continue;
+    sources.push_back(inputs[i]);
+    gradients.emplace_back(fmt::format("{}: gradient of input {}", name, i), &gradient);
+  }
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const auto& gradient = one.at("weight_gradients")[bound[i].recorded];
+    if (gradient.is_null()) continue;
+    sources.push_back(bound[i].value);
+    gradients.emplace_back(variables[i].path + ": gradient", &gradient);
+  }
+  if (sources.empty()) return;
+  const HostTensor cotangent = ReadTensor(one.at("output_cotangent"));
+  arguments_.push_back(cotangent);
+  const ir::Value seed = graph_.AddParameter(cotangent.shape, name + "/cotangent");
+  const ir::Value target = ir::ReduceSum(ir::Convert(output, ir::DType::kF32) * seed);
+  const std::vector<ir::Value> found = ir::Gradient(target, sources);
+  for (size_t i = 0; i < found.size(); ++i)
+    expect(found[i], gradients[i].first, *gradients[i].second);
+}
+
+const ir::Graph& LayerProgram::graph() {
+  graph_.SetOutputs(outputs_);
+  return graph_;
+}
+
+void LayerProgram::RunAndCompare(double tolerance) {
+  const std::vector<HostTensor> results = RunGraph(graph(), arguments_);
+  ASSERT_EQ(results.size(), expected_.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const auto& [what, expected] = expected_[i];
+    ExpectFinite(results[i], what);
+    ExpectClose(results[i], expected, tolerance, what);
+  }
+}
+
+void ExpectFinite(const HostTensor& found, const std::string& what) {
+  for (size_t i = 0; i < found.data.size(); ++i) {
+    ASSERT_TRUE(std::isfinite(found.data[i]))
+        << what << ": element " << i << " is " << found.data[i];
+  }
 }
 
 void ExpectClose(const HostTensor& found, const HostTensor& expected, double tolerance,

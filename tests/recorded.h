@@ -2,6 +2,7 @@
 // graphs against them.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include "flatout/base/config.h"
 #include "flatout/base/error.h"
 #include "flatout/ir/graph.h"
+#include "flatout/nn/context.h"
 #include "flatout/nn/model.h"
 
 namespace flatout::testing {
@@ -35,9 +37,39 @@ std::vector<HostTensor> RunGraph(const ir::Graph& graph, std::span<const HostTen
 // The same on two replicas, which get arguments of their own; results by replica.
 std::vector<std::vector<HostTensor>> RunOnTwo(const ir::Graph& graph,
                                               std::span<const std::vector<HostTensor>> arguments);
+// The cases of layers.json by the layer's class, without those where we differ from Keras on
+// purpose (tests/layers_test.cc says what we do instead).
+const std::map<std::string, std::vector<nlohmann::json>>& RecordedLayers();
+
+// Recorded layers in one program: outputs, gradients of inputs and weights, and what training makes
+// of moving statistics. Compiling takes the time, so a program holds many.
+class LayerProgram {
+ public:
+  explicit LayerProgram(nn::Policy policy) : policy_(std::move(policy)) {}
+  LayerProgram(const LayerProgram&) = delete;
+  LayerProgram& operator=(const LayerProgram&) = delete;
+
+  // A case of layers.json. Fails the test where our weights are not Keras's, by name, order and
+  // whether they are trained, or where a dtype is not the policy's.
+  void Add(const nlohmann::json& one);
+  // All of them so far, with their gradients.
+  const ir::Graph& graph();
+  // Everything finite and as ExpectClose wants it.
+  void RunAndCompare(double tolerance);
+
+ private:
+  nn::Policy policy_;
+  ir::Graph graph_{"main"};
+  std::vector<HostTensor> arguments_;
+  std::vector<ir::Value> outputs_;
+  std::vector<std::pair<std::string, HostTensor>> expected_;  // one for each output
+};
+
 // Every element within `tolerance` times the largest finite magnitude expected (at least 1); NaN
 // equals NaN.
 void ExpectClose(const HostTensor& found, const HostTensor& expected, double tolerance,
                  const std::string& what);
+// No NaN and no infinity.
+void ExpectFinite(const HostTensor& found, const std::string& what);
 
 }  // namespace flatout::testing
