@@ -54,6 +54,35 @@ const LayerBytes& Layer(const MemoryPlan& plan, const std::string& name) {
   throw std::runtime_error("no layer " + name);
 }
 
+// The logits of a large vocabulary are there at the peak, or one block of them.
+TEST(MemoryPlanTest, TheLossInBlocksNeedsOneBlockOfLogits) {
+  constexpr int64_t kRows = 8, kLength = 128, kWords = 8192;
+  const nn::Tensor tokens = nn::Input({kLength}, ir::DType::kI32, "tokens");
+  const nn::LayerPtr table =
+      nn::ReversibleEmbedding({.input_dim = kWords, .output_dim = 16, .common = {.name = "table"}});
+  const nn::Model model(
+      {tokens}, {table(nn::LayerNormalization({.common = {.name = "norm"}})(table(tokens)))});
+  Net net(kRows);
+  net.spec.model = &model;
+  net.spec.field_shapes.assign(2, ir::Shape(ir::DType::kI32, {kRows, kLength}));
+  net.spec.loss_blocks = 1;
+  const MemoryPlan whole = PlanMemory(net.spec);
+  net.spec.loss_blocks = 0;  // 32 MiB: two of 16
+  const MemoryPlan blocks = PlanMemory(net.spec);
+  EXPECT_EQ(whole.loss_blocks, 1);
+  EXPECT_EQ(blocks.loss_blocks, 2);
+  EXPECT_THAT(whole.ToString(), Not(HasSubstr("blocks")));
+  EXPECT_THAT(blocks.ToString(), HasSubstr("8 rows, the loss in 2 blocks, float32"));
+  const int64_t logits = kRows * kLength * kWords * 4;
+  EXPECT_GE(whole.temporaries(), logits);
+  EXPECT_LE(blocks.temporaries(), whole.temporaries() - logits / 3);
+  EXPECT_EQ(Layer(blocks, "table").parameters, kWords * 16 * 4);
+  // What is there at the peak is the layers' and the loss's.
+  for (const LayerBytes& layer : blocks.layers) {
+    EXPECT_THAT(layer.layer, ::testing::AnyOf("table", "norm", "loss", "optimizer", "step"));
+  }
+}
+
 TEST(MemoryPlanTest, StateAndBatchAreExact) {
   Net net(512);
   net.spec.steps_per_launch = 3;
@@ -234,8 +263,8 @@ TEST(MemoryPlanTest, AMicroBatchIsChosenForASpec) {
   EXPECT_THAT(help, Not(HasSubstr("would fit: ")));
 }
 
-// Where weights are what is too large, only a policy that keeps them in 16 bits helps, and the bytes
-// are those of a model that does.
+// Where weights are what is too large, only a policy that keeps them in 16 bits helps, and the
+// bytes are those of a model that does.
 TEST(MemoryPlanTest, WhatWouldFitCountsWeightsAsThePolicyKeepsThem) {
   const auto least = [](const std::string& policy) {
     Net net(8, policy);
@@ -251,7 +280,8 @@ TEST(MemoryPlanTest, WhatWouldFitCountsWeightsAsThePolicyKeepsThem) {
   const std::string help = WhatWouldFit(net.spec, in_bfloat16, 1);
   EXPECT_THAT(help,
               HasSubstr("what would fit: precision = \"bfloat16\", which keeps weights in 16 bits, "
-                        "too, (about " + Bytes(in_bfloat16) + ")"));
+                        "too, (about " +
+                        Bytes(in_bfloat16) + ")"));
   EXPECT_THAT(WhatWouldFit(Net(8, "mixed_bfloat16").spec, in_bfloat16, 1),
               AllOf(HasSubstr("precision = \"bfloat16\""),
                     Not(HasSubstr("precision = \"mixed_bfloat16\""))));
