@@ -83,7 +83,9 @@ struct AsyncSaver::State {
     result.write_seconds = progress.write_seconds;
     if (result.ok) {
       try {
-        result.notes = store.Retain(options.retention);
+        Retained old = store.Retain(options.retention);
+        result.removed = std::move(old.removed);
+        result.notes = std::move(old.problems);
       } catch (const std::exception& error) {
         result.notes.push_back(fmt::format("old snapshots stay: {}", error.what()));
       }

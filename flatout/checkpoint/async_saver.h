@@ -21,13 +21,14 @@ struct SaveResult {
   bool ok = false;
   int64_t step = 0;
   int64_t bytes = 0;
-  std::string path;                // of the new snapshot
-  std::string error;               // unless ok: for people
-  bool no_space = false;           // the disk was full
-  std::vector<std::string> notes;  // what became of old snapshots
-  double seconds = 0;              // from Save to the end
-  double copy_seconds = 0;         // copying out of the sources
-  double write_seconds = 0;        // writing and syncing (partly at the same time)
+  std::string path;                  // of the new snapshot
+  std::string error;                 // unless ok: for people
+  bool no_space = false;             // the disk was full
+  std::vector<std::string> removed;  // folders of old snapshots
+  std::vector<std::string> notes;    // for people: what went wrong with old snapshots
+  double seconds = 0;                // from Save to the end
+  double copy_seconds = 0;           // copying out of the sources
+  double write_seconds = 0;          // writing and syncing (partly at the same time)
 };
 
 struct SaverOptions {

@@ -187,7 +187,8 @@ TEST_F(AsyncSaverTest, OldOnesAreRemoved) {
   saver.Wait();
   EXPECT_THAT(RealFileSystem().List(store_.folder()),
               ElementsAre("step-000000004", "step-000000005"));
-  EXPECT_THAT(Results().back().notes, ElementsAre(HasSubstr("step-000000003: removed")));
+  EXPECT_THAT(Results().back().notes, IsEmpty());
+  EXPECT_THAT(Results().back().removed, ElementsAre(store_.folder() + "/step-000000003"));
 }
 
 TEST_F(AsyncSaverTest, CanBeGivenUp) {

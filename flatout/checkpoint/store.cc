@@ -254,11 +254,11 @@ std::vector<std::string> Store::Clean() {
   return notes;
 }
 
-std::vector<std::string> Store::Retain(const Retention& retention) {
+Retained Store::Retain(const Retention& retention) {
   std::vector<Inspection> all = List();
   std::erase_if(all, [](const Inspection& one) { return one.condition != Condition::kComplete; });
   if (all.empty()) return {};
-  std::vector<std::string> notes;
+  Retained retained;
   const auto is_known = [&](const Inspection& one) { return one.path == known_good_; };
   if (std::none_of(all.begin(), all.end(), is_known)) {
     known_good_.clear();
@@ -268,11 +268,11 @@ std::vector<std::string> Store::Retain(const Retention& retention) {
         known_good_ = one.path;
         break;
       }
-      notes.push_back(problems.front());
+      retained.problems.push_back(problems.front());
     }
     if (known_good_.empty()) {
-      notes.push_back(folder_ + ": no snapshot is good; none is removed");
-      return notes;
+      retained.problems.push_back(folder_ + ": no snapshot is good; none is removed");
+      return retained;
     }
   }
   std::set<std::string> keep = {known_good_};
@@ -294,12 +294,12 @@ std::vector<std::string> Store::Retain(const Retention& retention) {
     if (keep.contains(one.path)) continue;
     try {
       Discard(one.path);
-      notes.push_back(one.path + ": removed, as newer ones are kept");
+      retained.removed.push_back(one.path);
     } catch (const FileError& error) {
-      notes.push_back(fmt::format("an old snapshot stays: {}", error.what()));
+      retained.problems.push_back(fmt::format("an old snapshot stays: {}", error.what()));
     }
   }
-  return notes;
+  return retained;
 }
 
 std::vector<Inspection> Store::List() const {

@@ -26,6 +26,12 @@ struct Retention {
   int64_t keep_every = 0;  // those whose step is a multiple of this, for good; 0: none
 };
 
+// What became of old snapshots.
+struct Retained {
+  std::vector<std::string> removed;   // folders
+  std::vector<std::string> problems;  // for people: what is damaged, and what could not be removed
+};
+
 // Of one write: read by any thread while it goes on, and steered.
 struct WriteProgress {
   std::atomic<int64_t> bytes_total{0};
@@ -70,10 +76,9 @@ class Store {
                      WriteProgress* progress = nullptr);
 
   // Removes complete snapshots that need not be kept. The last good one is never removed: unless
-  // the newest complete one was written by this Store, newest ones are verified, byte by byte,
-  // until one is good, and nothing happens when none is. Damaged ones and those of a newer format
-  // are left alone. Returns a line for every one removed or not to be removed.
-  std::vector<std::string> Retain(const Retention& retention);
+  // this Store wrote one that is there, the newest are verified, byte by byte, until one is good,
+  // and nothing happens when none is. Damaged ones and those of a newer format are left alone.
+  Retained Retain(const Retention& retention);
 
   // --- for everybody; changes nothing ---
 

@@ -138,11 +138,12 @@ TEST_F(StoreTest, TheLastTheBestAndEveryNthAreKept) {
   for (size_t i = 0; i < losses.size(); ++i) Write(static_cast<int64_t>(i) + 1, losses[i]);
   // Of the two best, the first.
   EXPECT_EQ(Best(store_.List())->info.step, 4);
-  const std::vector<std::string> notes =
-      store_.Retain({.keep_last = 2, .keep_best = true, .keep_every = 3});
+  const Retained retained = store_.Retain({.keep_last = 2, .keep_best = true, .keep_every = 3});
   EXPECT_THAT(Steps(), ElementsAre(8, 7, 6, 4, 3));
-  EXPECT_THAT(notes, SizeIs(3));
-  EXPECT_THAT(notes, Contains(HasSubstr("step-000000005: removed")));
+  EXPECT_THAT(retained.removed,
+              ElementsAre(folder_ + "/step-000000005", folder_ + "/step-000000002",
+                          folder_ + "/step-000000001"));
+  EXPECT_THAT(retained.problems, IsEmpty());
   store_.Retain({.keep_last = 1, .keep_best = false});
   EXPECT_THAT(Steps(), ElementsAre(8));
   ExpectNewest(8);
@@ -154,7 +155,7 @@ TEST_F(StoreTest, AtLeastOneIsKept) {
   Write(2);
   store_.Retain({.keep_last = 0, .keep_best = false});
   EXPECT_THAT(Steps(), ElementsAre(2));
-  EXPECT_THAT(Store(scratch_.File("none")).Retain({}), IsEmpty());
+  EXPECT_THAT(Store(scratch_.File("none")).Retain({}).removed, IsEmpty());
 }
 
 TEST_F(StoreTest, TheBestIsThatOfTheNewestMetric) {
@@ -176,8 +177,9 @@ TEST_F(StoreTest, TheLastGoodOneStays) {
   for (int64_t step = 1; step <= 5; ++step) Write(step);
   for (const char* name : {"step-000000003", "step-000000004", "step-000000005"}) Damage(name);
   Store other(folder_);
-  const std::vector<std::string> notes = other.Retain({.keep_last = 1, .keep_best = false});
-  EXPECT_THAT(notes, Contains(AllOf(HasSubstr("step-000000005"), HasSubstr("checksum"))));
+  const Retained retained = other.Retain({.keep_last = 1, .keep_best = false});
+  EXPECT_THAT(retained.problems,
+              Contains(AllOf(HasSubstr("step-000000005"), HasSubstr("checksum"))));
   ExpectNewest(2);
   EXPECT_THAT(Names(), ElementsAre("step-000000002", "step-000000005"));
 }
@@ -188,7 +190,8 @@ TEST_F(StoreTest, NothingIsRemovedWhenNoneIsGood) {
     Write(step);
     Damage(fmt::format("step-{:09}", step));
   }
-  EXPECT_THAT(Store(folder_).Retain({.keep_last = 1}), Contains(HasSubstr("none is removed")));
+  EXPECT_THAT(Store(folder_).Retain({.keep_last = 1}).problems,
+              Contains(HasSubstr("none is removed")));
   EXPECT_THAT(Names(), SizeIs(3));
 }
 
@@ -208,7 +211,7 @@ TEST_F(StoreTest, AnOldOneThatCannotBeRemovedIsTold) {
   files_.SetHook([](Call call, const std::string& path, When) {
     if (call == Call::kRename) throw FileError("rename", path, EACCES);
   });
-  EXPECT_THAT(store_.Retain({.keep_last = 1}),
+  EXPECT_THAT(store_.Retain({.keep_last = 1}).problems,
               ElementsAre(AllOf(HasSubstr("stays"), HasSubstr("Permission denied"))));
   EXPECT_THAT(Steps(), ElementsAre(2, 1));
 }
