@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,7 @@ constexpr size_t kMostHappenings = size_t{1} << 22;
 Happening happenings[kMostHappenings];
 std::atomic<size_t> happened = 0;
 std::atomic<bool> counting = false;
+std::atomic<int64_t> in_use = 0;
 
 // Who asked for the large ones.
 constexpr int64_t kLarge = 4096;
@@ -51,6 +53,8 @@ void Note(void* block, int64_t bytes) {
   const size_t at = happened.fetch_add(1, std::memory_order_relaxed);
   if (at >= kMostHappenings) return;
   happenings[at] = {block, bytes};
+  const auto usable = static_cast<int64_t>(malloc_usable_size(block));
+  in_use.fetch_add(bytes < 0 ? -usable : usable, std::memory_order_relaxed);
   if (bytes < kLarge || !noting_callers.load(std::memory_order_relaxed)) return;
   const size_t entry = called.fetch_add(1, std::memory_order_relaxed);
   if (entry >= kMostCallers) return;
@@ -103,10 +107,13 @@ CountAllocations::CountAllocations(bool with_callers) {
   noting_callers = with_callers;
   called = 0;
   happened = 0;
+  in_use = 0;
   counting = true;
 }
 
 CountAllocations::~CountAllocations() { counting = false; }
+
+int64_t CountAllocations::InUse() { return in_use; }
 
 std::string CountAllocations::Block::Callers() const {
   std::string text;

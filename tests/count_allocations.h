@@ -37,6 +37,9 @@ class CountAllocations {
     std::vector<Block> all;
   };
   Result Stop();
+  // Bytes that were taken and not yet given back just now, since the making, as the C library
+  // rounds them; less what was given back of before.
+  static int64_t InUse();
 };
 
 }  // namespace flatout

@@ -7,18 +7,22 @@
 // before.
 //
 // FLATOUT_MEMORY_COMBINATIONS sets how many combinations of model, size, batch, optimizer, policy,
-// steps per launch and micro-batch are drawn; docs/memory.md says what came out.
+// steps per launch and micro-batch are drawn, FLATOUT_MEMORY_FIRST the first of them, and
+// FLATOUT_MEMORY_SHOW=1 shows the blocks at the peak with who asked for them; docs/memory.md says
+// what came out.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "flatout/ir/stablehlo.h"
 #include "flatout/plan/batch_choice.h"
-#include "flatout/plan/liveness.h"
 #include "flatout/plan/memory_plan.h"
 #include "flatout/xla/pjrt.h"
 #include "tests/count_allocations.h"
@@ -34,10 +38,11 @@ std::shared_ptr<xla::Client> Client(const std::string& plugin) {
   return client;
 }
 
-// Uploads state and batches, runs `launches` launches without waiting between them, and returns
-// what was allocated at most.
+// Uploads state and `launches` batches, runs a launch with each, `times` over, one after the other,
+// and returns what was allocated.
 CountAllocations::Result Measure(const xla::Client& client, const xla::Executable& executable,
-                                 const step::Program& program, int32_t steps, int launches) {
+                                 const step::Program& program, int32_t steps, int launches,
+                                 int times, bool callers = false) {
   const ir::Graph& graph = *program.graph;
   std::vector<std::vector<std::byte>> host;
   for (size_t i = 0; i < graph.parameters().size(); ++i) {
@@ -49,7 +54,8 @@ CountAllocations::Result Measure(const xla::Client& client, const xla::Executabl
     return client.FromHost(host[i].data(), graph.parameters()[i].shape(), client.devices()[0]);
   };
   const size_t num_state = static_cast<size_t>(program.num_state);
-  CountAllocations count;
+  const int64_t temporaries = executable.memory()->temp;
+  CountAllocations count(callers);
   {
     std::vector<xla::Buffer> state;
     for (size_t i = 0; i < num_state; ++i) state.push_back(upload(i));
@@ -58,30 +64,46 @@ CountAllocations::Result Measure(const xla::Client& client, const xla::Executabl
       for (size_t i = num_state; i < graph.parameters().size(); ++i) batch.push_back(upload(i));
     }
     std::vector<xla::Execution> executions(static_cast<size_t>(launches));
-    for (int launch = 0; launch < launches; ++launch) {
+    for (int run = 0; run < launches * times; ++run) {
+      const int launch = run % launches;
       std::vector<const xla::Buffer*> arguments;
       for (const xla::Buffer& buffer : state) arguments.push_back(&buffer);
       for (const xla::Buffer& buffer : batches[static_cast<size_t>(launch)]) {
         arguments.push_back(&buffer);
       }
       xla::Execution& execution = executions[static_cast<size_t>(launch)];
+      const int64_t before = CountAllocations::InUse();
       executable.Execute(arguments, execution);
       for (size_t i = 0; i < num_state; ++i) state[i] = std::move(execution.outputs[0][i]);
       execution.Await();
+      // A program's temporaries are given back a little after its results are there, when the next
+      // launch might have taken its own: for a moment there would be two of them.
+      for (int wait = 0; wait < 2000 && CountAllocations::InUse() > before + temporaries / 2;
+           ++wait) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
     }
   }
   return count.Stop();
 }
 
-int Combinations() {
-  const char* text = std::getenv("FLATOUT_MEMORY_COMBINATIONS");
-  return text == nullptr ? 8 : std::atoi(text);
+int FromEnvironment(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+void Show(const CountAllocations::Result& measured) {
+  for (const CountAllocations::Block& block : measured.at_peak) {
+    fmt::print("    {:9}  {}\n", block.bytes, block.Callers());
+  }
 }
 
 TEST(MemoryTruthTest, PlannedIsMeasured) {
-  int within = 0;
-  double worst = 0, below = 0;
-  for (int i = 0; i < Combinations(); ++i) {
+  const int first = FromEnvironment("FLATOUT_MEMORY_FIRST", 0);
+  const int combinations = FromEnvironment("FLATOUT_MEMORY_COMBINATIONS", 6);
+  const bool show = FromEnvironment("FLATOUT_MEMORY_SHOW", 0) != 0;
+  std::vector<double> offs;
+  for (int i = first; i < first + combinations; ++i) {
     const std::string plugin = i % 2 == 0 ? "cpu-0.115" : "cpu-0.81";
     const int launches = 1 + i / 2 % 2;
     MemoryCase made = RandomMemoryCase(static_cast<uint64_t>(i));
@@ -92,33 +114,42 @@ TEST(MemoryTruthTest, PlannedIsMeasured) {
     ASSERT_TRUE(executable->memory().has_value());
     const plan::MemoryPlan plan = plan::PlanMemory(made.spec, launches, executable->memory());
     const plan::MemoryPlan estimate = plan::PlanMemory(made.spec, launches);
+    EXPECT_GT(plan.scratch, 0) << "the serialised program was not understood";
     const int32_t steps = static_cast<int32_t>(made.spec.steps_per_launch);
     // What XLA's threads take once for themselves is not the program's.
-    Measure(*client, *executable, program, steps, 1);
+    Measure(*client, *executable, program, steps, 1, 1);
+    // What runs side by side is not the same in all launches: a run takes the most of many.
     const CountAllocations::Result measured =
-        Measure(*client, *executable, program, steps, launches);
+        Measure(*client, *executable, program, steps, launches, 8 / launches, show);
     const int64_t planned = plan.total() - plan.code;
-    const int64_t scratch = plan::MostCpuScratch(*program.graph);
     const double off = static_cast<double>(measured.peak) / static_cast<double>(planned) - 1;
+    offs.push_back(off);
     fmt::print(
-        "{:3} {:9} {:9} planned, {:9} measured, {:+6.2f} %; scratch at most {:9}; {:9} "
-        "temporaries estimated as {:9}: {}\n",
-        i, plugin, planned, measured.peak, 100 * off, scratch, executable->memory()->temp,
+        "{:3} {:9} {:9} planned, {:9} of it scratch, {:9} measured, {:+6.2f} %; {:9} temporaries "
+        "estimated as {:9}: {}\n",
+        i, plugin, planned, plan.scratch, measured.peak, 100 * off, executable->memory()->temp,
         estimate.temporaries(), made.title);
+    if (show) Show(measured);
     std::fflush(stdout);
-    within += std::abs(off) <= 0.02;
-    worst = std::max(worst, off);
-    below = std::min(below, off);
-    // All that is planned is used, and no more is used than the plan and what the libraries that
-    // multiply matrices keep to themselves; the rest is XLA's own small objects.
-    EXPECT_GE(static_cast<double>(measured.peak), 0.98 * static_cast<double>(planned))
+    // docs/memory.md has the distribution. In the smallest programs XLA's own objects and chance in
+    // what runs side by side count for more: hence the bytes.
+    EXPECT_GE(static_cast<double>(measured.peak), 0.90 * static_cast<double>(planned) - (1 << 19))
         << plan.ToString();
-    EXPECT_LE(static_cast<double>(measured.peak),
-              1.02 * static_cast<double>(planned) + 1.5 * static_cast<double>(scratch) + (1 << 20))
+    EXPECT_LE(static_cast<double>(measured.peak), 1.05 * static_cast<double>(planned) + (1 << 19))
         << plan.ToString();
   }
-  fmt::print("{} of {} within 2 %; measured from {:+.2f} % to {:+.2f} % of planned\n", within,
-             Combinations(), 100 * below, 100 * worst);
+  std::vector<double> sizes;
+  for (const double off : offs) sizes.push_back(std::abs(off));
+  std::sort(sizes.begin(), sizes.end());
+  std::sort(offs.begin(), offs.end());
+  const auto within = [&](double most) {
+    return std::upper_bound(sizes.begin(), sizes.end(), most) - sizes.begin();
+  };
+  fmt::print(
+      "of {}: {} within 2 %, {} within 5 %; half within {:.2f} %, nine of ten within {:.2f} %; "
+      "measured from {:+.2f} % to {:+.2f} % of planned\n",
+      sizes.size(), within(0.02), within(0.05), 100 * sizes[sizes.size() / 2],
+      100 * sizes[(sizes.size() * 9 - 1) / 10], 100 * offs.front(), 100 * offs.back());
 }
 
 // The chosen micro-batch against the true maximum, found by bisection with the same compiler.

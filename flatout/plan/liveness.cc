@@ -387,22 +387,4 @@ class Walk {
 
 Peak PeakOfTemporaries(const Graph& graph) { return Walk(graph).Run(); }
 
-int64_t MostCpuScratch(const Graph& graph) {
-  int64_t most = 0;
-  const std::vector<bool> live = graph.LiveNodes();
-  for (const auto& node : graph.nodes()) {
-    if (!live[node->id()]) continue;
-    for (size_t r = 0; r < node->num_regions(); ++r) {
-      most = std::max(most, MostCpuScratch(node->region(r)));
-    }
-    const bool product = node->name() == "dot_general" || node->name() == "convolution";
-    const int64_t size = product ? node->shape().size() : 0;
-    if (size == 0) continue;
-    const double k = node->op().flops(*node) / (2 * static_cast<double>(size));
-    const int64_t n = node->shape().rank() == 0 ? 1 : node->shape().dim(-1);
-    most = std::max(most, static_cast<int64_t>(4 * k * static_cast<double>(size / n + n)));
-  }
-  return most;
-}
-
 }  // namespace flatout::plan

@@ -30,11 +30,4 @@ struct Peak {
 // outputs. Bodies of loops and branches count as part of their node.
 Peak PeakOfTemporaries(const ir::Graph& graph);
 
-// The most that a matrix product or convolution of `graph` lets its CPU library allocate beside
-// what the compiler accounts for, in bytes: both operands packed for the kernel, 4 k (m + n) for an
-// m x k by k x n product, and a convolution as the product it amounts to. XLA's CPU plugins take
-// between next to nothing and a little more than that, whichever library does the work. Nothing of
-// it exists on GPUs.
-int64_t MostCpuScratch(const ir::Graph& graph);
-
 }  // namespace flatout::plan

@@ -91,13 +91,6 @@ TEST(LivenessTest, LoopsCarryInPlaceAndTheirBodiesCount) {
   EXPECT_EQ(PeakOfTemporaries(graph).bytes, 4 + 2 * 40000);
 }
 
-TEST(LivenessTest, ScratchOfProducts) {
-  Graph graph;
-  const Value a = Parameter(graph, {100, 30}), b = Parameter(graph, {30, 50});
-  graph.SetOutputs({ir::MatMul(a, b)});
-  EXPECT_EQ(MostCpuScratch(graph), 4 * 30 * (100 + 50));
-}
-
 TEST(LivenessTest, AnEmptyGraphTakesNothing) {
   Graph graph;
   const Value x = Parameter(graph, {100});

@@ -1,8 +1,10 @@
 // Compiling, loading and running programs.
 #include <chrono>
+#include <mutex>
 
 #include "flatout/base/error.h"
 #include "flatout/xla/api.h"
+#include "flatout/xla/cpu_scratch.h"
 
 namespace flatout::xla {
 
@@ -29,6 +31,8 @@ struct ExecutableState {
   std::vector<std::shared_ptr<const ir::Shape>> shared_shapes;  // the same, for the buffers
   double compile_seconds = 0;
   bool from_cache = false;
+  std::once_flag scratch_known;  // works it out when it is first asked for
+  int64_t scratch = 0;
 };
 
 namespace {
@@ -223,7 +227,17 @@ const Device& Executable::device(int i) const {
 }
 
 std::optional<ProgramMemory> Executable::memory() const {
-  return MemoryOf(state_->client->api, state_->executable);
+  std::optional<ProgramMemory> memory = MemoryOf(state_->client->api, state_->executable);
+  if (!memory || !state_->client->is_cpu) return memory;
+  std::call_once(state_->scratch_known, [&] {
+    try {
+      state_->scratch = CpuScratch(Serialize(), CpuFacts::Here()).value_or(0);
+    } catch (const Error&) {
+      // Not every program can be written down; then nothing more is known of it.
+    }
+  });
+  memory->scratch = state_->scratch;
+  return memory;
 }
 
 std::string Executable::Serialize() const {

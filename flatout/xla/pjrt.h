@@ -291,7 +291,11 @@ struct CompileOptions {
 struct ProgramMemory {
   int64_t argument = 0, output = 0, alias = 0, temp = 0, code = 0;
   std::optional<int64_t> peak;
-  // What a run takes beyond nothing: code + arguments + outputs - aliased + temporaries.
+  // What the libraries that multiply for XLA:CPU take besides, by our own count (cpu_scratch.h); 0
+  // where it isn't known, and on GPUs.
+  int64_t scratch = 0;
+  // What a run takes beyond nothing, by the compiler: code + arguments + outputs - aliased +
+  // temporaries.
   int64_t total() const { return code + argument + output - alias + temp; }
 };
 
