@@ -77,6 +77,7 @@ int Main(int argc, char** argv) {
   app.add_option("--log", log_level, "Log level: debug, info, warning, error, off");
   Run run;
   AddTrain(app, &run);
+  AddSupervise(app, &run);
   AddEvaluate(app, &run);
   AddPredict(app, &run);
   AddPlan(app, &run);

@@ -22,5 +22,6 @@ void AddPlan(CLI::App& app, Run* run);        // plan.cc
 void AddPlugin(CLI::App& app, Run* run);      // plugin.cc
 void AddData(CLI::App& app, Run* run);        // data.cc
 void AddCheckpoint(CLI::App& app, Run* run);  // checkpoint.cc
+void AddSupervise(CLI::App& app, Run* run);   // supervise.cc
 
 }  // namespace flatout::cli

@@ -6,6 +6,8 @@
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
 #include "flatout/base/process.h"
+#include "flatout/checkpoint/store.h"
+#include "flatout/train/saver.h"
 
 namespace flatout::cli {
 
@@ -64,7 +66,17 @@ TrainedRun FindTrainedRun(const std::string& path, const std::string& weights,
   const std::string run_file = path + "/run.toml";
   if (FileExists(run_file)) {
     run.config = train::LoadRunConfig(run_file, assignments);
-    const std::string best = path + "/best.safetensors", last = path + "/weights.safetensors";
+    const std::string best = path + "/best.safetensors";
+    std::string last = path + "/weights.safetensors";
+    // A run that was killed has its last weights in its newest snapshot.
+    if (!FileExists(last)) {
+      for (const checkpoint::Inspection& snapshot :
+           checkpoint::Store(train::CheckpointFolder(path)).List()) {
+        if (snapshot.condition != checkpoint::Condition::kComplete) continue;
+        last = snapshot.path + "/" + train::kWeightsGroup + ".safetensors";
+        break;
+      }
+    }
     if (weights.empty()) {
       run.weights_path = FileExists(best) ? best : last;
     } else {
