@@ -76,12 +76,8 @@ MicroBatches Divide(const StepSpec& spec) {
 }
 
 PieceOfRows::PieceOfRows(Value number, int64_t rows, int64_t total) : rows(rows) {
-  const Value due = number * static_cast<double>(rows);
-  begin = due;
-  if (total % rows == 0) return;
-  begin = ir::Min(due, static_cast<double>(total - rows));
-  const Value row = ir::Iota(number.graph(), Shape(DType::kI32, {rows}), 0) + begin;
-  is_new = ir::Compare(row, due, ir::Comparison::kGe);
+  due = number * static_cast<double>(rows);
+  begin = total % rows == 0 ? due : ir::Min(due, static_cast<double>(total - rows));
 }
 
 Value PieceOfRows::Of(Value all) const {
@@ -93,7 +89,10 @@ Value PieceOfRows::Of(Value all) const {
 }
 
 Value PieceOfRows::NewOnly(Value weights) const {
-  return is_new ? ir::Select(is_new, weights, ir::ZerosLike(weights)) : weights;
+  if (begin == due) return weights;
+  const Value row = ir::Iota(weights.graph(), Shape(DType::kI32, {rows}), 0) + begin;
+  const Value is_new = ir::Compare(row, due, ir::Comparison::kGe);
+  return ir::Select(is_new, weights, ir::ZerosLike(weights));
 }
 
 Piece WholeBatch(const StepSpec& spec, ir::Graph& graph, const StepInput& input) {

@@ -35,8 +35,8 @@ struct PieceOfRows {
   ir::Value NewOnly(ir::Value weights) const;
 
   int64_t rows;
-  ir::Value begin;   // i32 scalar
-  ir::Value is_new;  // pred[rows]; none: all are
+  ir::Value begin;  // i32 scalar
+  ir::Value due;    // where the rows begin that the piece before does not have: `begin` or later
 };
 
 // What a launch brings, and which of its steps is meant.
