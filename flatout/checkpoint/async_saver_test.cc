@@ -90,6 +90,24 @@ TEST_F(AsyncSaverTest, HandsOverAndGoesOn) {
   EXPECT_GT(result.write_seconds, 0);
 }
 
+// A disk that hangs: whoever saves and looks does not.
+TEST_F(AsyncSaverTest, ASlowDiskIsNotWaitedFor) {
+  std::latch go(1);
+  files_.SetHook([&](Call call, const std::string&, When when) {
+    if (call == Call::kSync && when == When::kBefore) go.wait();
+  });
+  AsyncSaver saver(store_, Options());
+  EXPECT_TRUE(saver.Save(MakeSnapshot(1), WhenBusy::kSkip));
+  while (saver.status().bytes_done == 0) std::this_thread::yield();
+  EXPECT_FALSE(saver.Save(MakeSnapshot(2), WhenBusy::kSkip));
+  EXPECT_FALSE(saver.Wait(0));
+  EXPECT_EQ(saver.status().saves, 0);
+  EXPECT_EQ(Newest(), -1);
+  go.count_down();
+  EXPECT_TRUE(saver.Wait());
+  EXPECT_EQ(Newest(), 1);
+}
+
 TEST_F(AsyncSaverTest, ASecondOneWaits) {
   AsyncSaver saver(store_, Options());
   auto go = std::make_shared<std::latch>(1);
