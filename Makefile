@@ -7,7 +7,7 @@ FLATOUT := build/release/bin/flatout
 # deps/install and CMake agree on where the wheels are unpacked.
 CMAKE := cmake $(if $(FLATOUT_DEPS),-DFLATOUT_DEPS=$(FLATOUT_DEPS)) --log-level=WARNING
 
-.PHONY: help deps deps-dev deps-test build demo test bench bench-data fuzz check-gpu-compile check-asan check-tsan format format-check tidy clean
+.PHONY: help deps deps-dev deps-test build demo test bench bench-data fuzz crashtest check-gpu-compile check-asan check-tsan format format-check tidy clean
 
 help:  ## list these commands
 	@echo "Flatout: make COMMAND"
@@ -38,6 +38,13 @@ demo: deps  ## train a small CNN on Fashion-MNIST and print the verdict
 
 test: deps-test build  ## build and run all tests
 	@ctest --preset release -j 2 --no-tests=error
+
+# tests/crash_test.cc; with KILLS=n so many.
+KILLS ?= 3000
+crashtest: deps  ## kill a training run 3,000 times at random, and compare it with one that was not
+	@$(CMAKE) --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target crash_test
+	@FLATOUT_CRASH_KILLS=$(KILLS) build/release/tests/crash_test --gtest_filter=*KilledAtRandomTimes
 
 check-gpu-compile: deps-test  ## compile every model's step for H100 and A100, under every policy
 	@$(CMAKE) --preset release >/dev/null

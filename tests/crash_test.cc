@@ -32,7 +32,7 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-// Long enough for a kill to find it in any phase: 40 epochs with a validation after each, a
+// Long enough for a kill to find it in any phase: 12 epochs with a validation after each, a
 // snapshot every few steps, everything that a run remembers.
 constexpr const char* kRunFile = R"(
 [model]
@@ -45,7 +45,7 @@ files = "train.csv"
 validation_split = 40
 columns = {x = {from = ["a", "b", "c", "d"], dtype = "f32"}, y = {dtype = "i32", bound = 3}}
 [train]
-epochs = 40
+epochs = 12
 global_batch = 16
 steps_per_launch = 2
 metrics = ["accuracy"]
@@ -125,7 +125,7 @@ class Crash : public ::testing::Test {
 };
 
 TEST_F(Crash, KilledAtRandomTimes) {
-  const int64_t kills = FromEnvironment("FLATOUT_CRASH_KILLS", 60);
+  const int64_t kills = FromEnvironment("FLATOUT_CRASH_KILLS", 100);
   const auto seed = static_cast<uint64_t>(
       FromEnvironment("FLATOUT_CRASH_SEED", static_cast<int64_t>(std::random_device()())));
   SCOPED_TRACE(fmt::format("FLATOUT_CRASH_SEED={} repeats this", seed));
@@ -142,7 +142,7 @@ TEST_F(Crash, KilledAtRandomTimes) {
   const double to_first_step = Summary("second")["first_step_seconds"];
   ExpectSame("whole", "second");
 
-  int64_t done = 0, runs = 0, in_start = 0;
+  int64_t done = 0, runs = 0;
   while (done < kills) {
     const std::string folder = fmt::format("killed{}", runs++);
     int64_t expected = 0;  // the step of the newest snapshot that was ever complete
@@ -157,7 +157,6 @@ TEST_F(Crash, KilledAtRandomTimes) {
       if (outcome.exit_code == 0) break;
       ASSERT_EQ(outcome.exit_code, -SIGKILL) << outcome.out << outcome.err;
       ++done;
-      in_start += outcome.out.find("going on") == std::string::npos && expected > 0;
       const checkpoint::Store store = StoreOf(folder);
       for (const checkpoint::Inspection& one : store.List()) {
         EXPECT_NE(one.condition, checkpoint::Condition::kDamaged) << one.problem;
@@ -178,7 +177,7 @@ TEST_F(Crash, KilledAtRandomTimes) {
     std::filesystem::remove_all(place_.Path(folder));
     if (::testing::Test::HasFailure()) return;
   }
-  fmt::print("{} kills in {} runs, {} of them before the run had gone on\n", done, runs, in_start);
+  fmt::print("{} kills in {} runs\n", done, runs);
 }
 
 // The first signal saves, whatever the run is doing; the same command goes on.
@@ -229,7 +228,7 @@ TEST_F(Crash, SuperviseStartsAgainAndTellsTheGoodput) {
   auto process = place_.Start({"supervise", "--wait", "0.01", "--", "train", "run.toml",
                                "--run-dir", "supervised", "--set", "watch.progress=plain"});
   // The training process is the child; it is killed twice.
-  for (const char* line : {"epoch 5/", "epoch 15/"}) {
+  for (const char* line : {"epoch 3/", "epoch 7/"}) {
     ASSERT_TRUE(process.WaitForText(line)) << process.err();
     std::istringstream children(ReadAll(fmt::format("/proc/{0}/task/{0}/children", process.pid())));
     pid_t child = 0;

@@ -880,7 +880,10 @@ class Trainer::Fitting {
     stop_watch_ = {};
     input_stats_ = input_->stats();
     input_->Stop();
-    if (!result_.stopped) {
+    if (result_.stopped) {
+      // The stop may have come too late to be seen by what ended the loop.
+      SaveLastSnapshot(/*done=*/false);
+    } else {
       // As in Keras, also when training ends without having been stopped early.
       if (early_best_ != nullptr) {
         t_.UploadState(*early_best_);

@@ -105,6 +105,24 @@ TEST(MemoryTest, TheBatchIsSplitToFitTheCapAndTrainsTheSame) {
               AllOf(HasSubstr("memory: planned"), HasSubstr("the whole process took")));
 }
 
+TEST(MemoryTest, TheLossInBlocksTrainsTheSameAndIsSaid) {
+  const Sources sources = {.train = Source(5000), .validation = Source(4500, 2)};
+  Trainer whole(Large(), Wide(), sources, Devices(1));
+  const FitResult expected = whole.Fit();
+  EXPECT_THAT(whole.PlanBatch().ToString(), ::testing::Not(HasSubstr("blocks")));
+
+  Trainer trainer(Large("loss_blocks = 5"), Wide(), sources, Devices(1));
+  const FitResult result = trainer.Fit();
+  EXPECT_THAT(trainer.PlanBatch().ToString(),
+              HasSubstr("the whole batch of 4096 at once; the loss in 5 blocks"));
+  ASSERT_EQ(result.losses.size(), expected.losses.size());
+  for (size_t i = 0; i < result.losses.size(); ++i) {
+    EXPECT_NEAR(result.losses[i], expected.losses[i], 1e-5);
+  }
+  EXPECT_NEAR(result.last_epoch.at("val_loss"), expected.last_epoch.at("val_loss"), 1e-5);
+  ExpectNear(trainer.Weights(), whole.Weights(), 1e-4);
+}
+
 TEST(MemoryTest, AnEvaluationLargerThanTheMemoryIsSplitToo) {
   const auto source = Source(4500, 2);
   Trainer whole(Large(), Wide(), {.validation = source}, Devices(1));
