@@ -452,7 +452,7 @@ TEST_F(Cli, TrainEvaluatePredict) {
   EXPECT_THAT(train.out, AllOf(Not(HasSubstr("\033")), Not(HasSubstr("\r"))));
   EXPECT_THAT(FilesIn(folder_ / "run"),
               UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json",
-                                   "weights.safetensors", "best.safetensors"));
+                                   "weights.safetensors", "best.safetensors", "checkpoints"));
   const nlohmann::json summary = Summary("run");
   EXPECT_EQ(summary["status"], "done");
   EXPECT_EQ(summary["exit_code"], 0);
@@ -514,8 +514,17 @@ TEST_F(Cli, TrainEvaluatePredict) {
 TEST_F(Cli, ARunIsNotOverwrittenUnasked) {
   ASSERT_EQ(Run(SmallRun("run")).exit_code, 0);
   const std::string summary = ReadFile(folder_ / "run" / "summary.json");
-  EXPECT_THAT(Error(2, SmallRun("run")),
+  EXPECT_THAT(Error(2, SmallRun("run", {"--fresh"})),
               AllOf(HasSubstr("run holds a run already"), HasSubstr("--overwrite")));
+  // The same again has nothing left to do; another run file is another run.
+  const Outcome done = Run(SmallRun("run"));
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("the run in run is done"));
+  EXPECT_THAT(Error(2, SmallRun("run", {"--set", "train.seed=7"})),
+              AllOf(HasSubstr("train.seed: 7, was not set"), HasSubstr("--fresh --overwrite")));
+  EXPECT_THAT(Error(2, SmallRun("run", {"--set", "train.epochs=9", "--weights",
+                                        "run/weights.safetensors"})),
+              HasSubstr("--weights is for new runs"));
   EXPECT_EQ(ReadFile(folder_ / "run" / "summary.json"), summary);
   const Outcome again = Run(SmallRun("run", {"--overwrite", "--set", "train.epochs=1"}));
   EXPECT_EQ(again.exit_code, 0) << again.err;
@@ -648,7 +657,8 @@ TEST_F(Cli, CheckFiniteLooksIntoEveryStep) {
   const Outcome bad = Run({"train", "run.toml", "--check-finite", "--run-dir", "bad", "--set",
                            "optimizer={class=\"SGD\", learning_rate=1e38}"});
   EXPECT_EQ(bad.exit_code, 2) << bad.err;
-  EXPECT_THAT(bad.err, AllOf(HasSubstr("not finite at step "), HasSubstr("the output of layer dense")));
+  EXPECT_THAT(bad.err,
+              AllOf(HasSubstr("not finite at step "), HasSubstr("the output of layer dense")));
 }
 
 TEST_F(Cli, CtrlCKeepsWhatWasLearned) {
@@ -662,7 +672,8 @@ TEST_F(Cli, CtrlCKeepsWhatWasLearned) {
     const Outcome outcome = process.Wait();
     EXPECT_EQ(outcome.exit_code, 6) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("stopping"));
-    EXPECT_THAT(outcome.out, AllOf(HasSubstr("stopped on request"), HasSubstr("full: ")));
+    EXPECT_THAT(outcome.out,
+                AllOf(HasSubstr("the same command goes on from there"), HasSubstr("full: ")));
     const nlohmann::json summary = Summary(run);
     EXPECT_EQ(summary["status"], "stopped");
     EXPECT_EQ(summary["exit_code"], 6);
