@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -63,6 +64,21 @@ struct AsyncSaver::State {
     SaveResult result;
     result.step = snapshot.step;
     const auto failed = [&](std::string message) { result.error = std::move(message); };
+    const auto retain = [&](const std::function<Retained()>& act) {
+      try {
+        Retained old = act();
+        std::ranges::move(old.removed, std::back_inserter(result.removed));
+        std::ranges::move(old.problems, std::back_inserter(result.notes));
+      } catch (const std::exception& error) {
+        result.notes.push_back(fmt::format("old snapshots stay: {}", error.what()));
+      }
+    };
+    retain([&] { return store.MakeRoom(snapshot.bytes(), options.retention); });
+    if (!result.removed.empty()) {
+      result.notes.push_back(fmt::format(
+          "{}: too little room for another snapshot; {} older than the last were removed",
+          store.folder(), result.removed.size()));
+    }
     try {
       const SnapshotInfo info = store.Write(std::move(snapshot), options.write, &progress);
       result.ok = true;
@@ -81,15 +97,7 @@ struct AsyncSaver::State {
     result.seconds = SteadySeconds() - begin;
     result.copy_seconds = progress.copy_seconds;
     result.write_seconds = progress.write_seconds;
-    if (result.ok) {
-      try {
-        Retained old = store.Retain(options.retention);
-        result.removed = std::move(old.removed);
-        result.notes = std::move(old.problems);
-      } catch (const std::exception& error) {
-        result.notes.push_back(fmt::format("old snapshots stay: {}", error.what()));
-      }
-    }
+    if (result.ok) retain([&] { return store.Retain(options.retention); });
     return result;
   }
 

@@ -209,6 +209,23 @@ TEST_F(AsyncSaverTest, OldOnesAreRemoved) {
   EXPECT_THAT(Results().back().removed, ElementsAre(store_.folder() + "/step-000000003"));
 }
 
+// A disk with room for two and not for three.
+TEST_F(AsyncSaverTest, OldOnesMakeRoom) {
+  SaverOptions options = Options();
+  options.retention = {.keep_last = 2, .keep_best = false};
+  AsyncSaver saver(store_, std::move(options));
+  for (int64_t step = 1; step <= 2; ++step) saver.Save(MakeSnapshot(step), WhenBusy::kWait);
+  saver.Wait();
+  EXPECT_THAT(Results().back().notes, IsEmpty());
+  files_.SetFreeBytes(1);
+  saver.Save(MakeSnapshot(3), WhenBusy::kWait);
+  saver.Wait();
+  EXPECT_THAT(RealFileSystem().List(store_.folder()),
+              ElementsAre("step-000000002", "step-000000003"));
+  EXPECT_THAT(Results().back().removed, ElementsAre(store_.folder() + "/step-000000001"));
+  EXPECT_THAT(Results().back().notes, ElementsAre(HasSubstr("too little room")));
+}
+
 TEST_F(AsyncSaverTest, CanBeGivenUp) {
   AsyncSaver saver(store_, Options());
   saver.Cancel();  // nothing in flight: nothing happens, now or later

@@ -302,6 +302,14 @@ Retained Store::Retain(const Retention& retention) {
   return retained;
 }
 
+Retained Store::MakeRoom(int64_t bytes, Retention retention) {
+  if (!files_.Stat(folder_)) return {};
+  const std::optional<int64_t> room = files_.FreeBytes(folder_);
+  if (!room || *room >= bytes) return {};
+  retention.keep_last = 1;
+  return Retain(retention);
+}
+
 std::vector<Inspection> Store::List() const {
   if (!files_.Stat(folder_)) return {};
   std::vector<Place> places;

@@ -79,6 +79,9 @@ class Store {
   // this Store wrote one that is there, the newest are verified, byte by byte, until one is good,
   // and nothing happens when none is. Damaged ones and those of a newer format are left alone.
   Retained Retain(const Retention& retention);
+  // Before a snapshot of `bytes` is written: where there is no room for it beside the old ones, all
+  // of those go but the last good one, the best and every nth, as `retention` has it.
+  Retained MakeRoom(int64_t bytes, Retention retention);
 
   // --- for everybody; changes nothing ---
 

@@ -195,6 +195,20 @@ TEST_F(StoreTest, NothingIsRemovedWhenNoneIsGood) {
   EXPECT_THAT(Names(), SizeIs(3));
 }
 
+TEST_F(StoreTest, RoomIsMadeOfOldOnes) {
+  EXPECT_THAT(store_.MakeRoom(1, {}).removed, IsEmpty());
+  store_.Prepare();
+  for (int64_t step = 1; step <= 5; ++step) Write(step, step == 2 ? 0.1 : 0.2);
+  files_.SetFreeBytes(1000);
+  const Retention retention{.keep_last = 5, .keep_best = true, .keep_every = 4};
+  EXPECT_THAT(store_.MakeRoom(1000, retention).removed, IsEmpty());
+  EXPECT_THAT(store_.MakeRoom(1001, retention).removed, SizeIs(2));
+  EXPECT_THAT(Steps(), ElementsAre(5, 4, 2));
+  Damage("step-000000005");
+  Store(folder_, files_).MakeRoom(1001, {.keep_last = 5, .keep_best = false});
+  ExpectNewest(4);
+}
+
 // What cannot be taken for a snapshot is not in the count, and is not removed.
 TEST_F(StoreTest, DamagedOnesNeitherCountNorGo) {
   store_.Prepare();
