@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
+#include <future>
 #include <stop_token>
 #include <thread>
 #include <tuple>
@@ -764,7 +765,7 @@ class Trainer::Fitting {
       score = {best_.monitor(), *value, best_.higher_is_better()};
       if (best_.Improves(*value)) {
         note(fmt::format("best {} so far", best_.monitor()));
-        if (folder_ != nullptr) SaveOrWarn("best.safetensors");
+        SaveBest();
       }
     }
     if (early_) {
@@ -849,6 +850,45 @@ class Trainer::Fitting {
     checkpoint::SaveSafetensors(folder_->File(name), file);
   }
 
+  // The best weights, written behind the steps that follow. At most one such file is under way.
+  void SaveBest() {
+    if (folder_ == nullptr) return;
+    const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+    FinishBest();
+    if (!CanShare()) {
+      SaveOrWarn("best.safetensors");
+      return;
+    }
+    auto file = std::make_shared<checkpoint::TensorFile>();
+    file->metadata = t_.WeightsMetadata();
+    file->metadata["step"] = std::to_string(result_.steps);
+    std::vector<std::shared_ptr<const xla::Buffer>> buffers;
+    for (size_t i = 0; i < t_.model_.variables().size(); ++i) {
+      buffers.push_back(t_.state_.at(0)[i]);
+      file->tensors.push_back({t_.layout_[i].name, t_.layout_[i].shape, {}});
+    }
+    const std::string path = folder_->File("best.safetensors");
+    best_saving_ =
+        std::async(std::launch::async, [file, path, buffers = std::move(buffers)]() mutable {
+          for (size_t i = 0; i < buffers.size(); ++i) {
+            Bytes& bytes = file->tensors[i].bytes;
+            bytes.resize(static_cast<size_t>(buffers[i]->shape().bytes()));
+            buffers[i]->ToHost(bytes.data(), bytes.size());
+            buffers[i] = nullptr;  // its memory may be written to again
+          }
+          checkpoint::SaveSafetensors(path, *file);
+        });
+  }
+
+  void FinishBest() {
+    if (!best_saving_.valid()) return;
+    try {
+      best_saving_.get();
+    } catch (const Error& error) {
+      LogWarning("the best weights were not saved: {}; training goes on", error.what());
+    }
+  }
+
   // A disk that cannot take the weights does not end training; the last good file stays.
   void SaveOrWarn(const std::string& name) {
     try {
@@ -877,6 +917,7 @@ class Trainer::Fitting {
 
   FitResult Finish() {
     watch::Ledger& ledger = *t_.ledger_;
+    FinishBest();
     stop_watch_ = {};
     input_stats_ = input_->stats();
     input_->Stop();
@@ -1053,6 +1094,7 @@ class Trainer::Fitting {
   double computed_ = 0;          // device seconds when the last launch was retired
   std::optional<Moment> saved_;  // of the snapshot handed over last
   std::unique_ptr<Saver> saver_;
+  std::future<void> best_saving_;
   std::jthread stop_watch_;  // last: ends before what it uses
 };
 
