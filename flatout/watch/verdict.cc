@@ -213,9 +213,8 @@ Verdict Judge(const RunFacts& facts) {
       break;
     case Cause::kCheckpoint:
       verdict.advice =
-          "save less often: a higher checkpoint.every_steps, or longer epochs where it is 0 (once "
-          "an "
-          "epoch)";
+          "save less often: a higher checkpoint.every_steps or every_seconds, or checkpoint.auto = "
+          "true, which weighs the cost of a save against the work it protects";
       break;
     case Cause::kHost:
       if (facts.steps_per_epoch > 0 && facts.steps_per_launch >= facts.steps_per_epoch) {
