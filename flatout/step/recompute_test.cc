@@ -101,10 +101,13 @@ nn::Model Shared(int64_t width) {
   return nn::Model({input}, {nn::Dense({.units = 10})(x)}, "shared");
 }
 
-const xla::Client& ClientOf(const std::string& plugin) {
-  static std::map<std::string, std::shared_ptr<xla::Client>> clients;
-  auto& client = clients[plugin];
-  if (!client) client = xla::Client::Create(xla::Plugin::Load(plugin), {});
+const xla::Client& ClientOf(const std::string& plugin, int64_t devices) {
+  static std::map<std::pair<std::string, int64_t>, std::shared_ptr<xla::Client>> clients;
+  auto& client = clients[{plugin, devices}];
+  if (!client) {
+    client = xla::Client::Create(xla::Plugin::Load(plugin),
+                                 {.cpu_device_count = static_cast<int>(devices)});
+  }
   return *client;
 }
 
@@ -126,27 +129,71 @@ class Training {
     spec_.input_fields = {0};
     spec_.target_field = 1;
     spec_.seed = 5;
+    spec_.steps_per_launch = 2;
   }
 
   StepSpec& spec() { return spec_; }
   Program Build() const { return BuildTrainProgram(spec_); }
 
+  // With the options that training has: what they make of bits and bytes is the question here.
+  // Compiling takes the time, so each program is compiled once.
   std::shared_ptr<xla::Executable> Compile(const std::string& plugin) const {
-    return ClientOf(plugin).Compile(ir::ToStablehlo(*Build().graph), {});
+    static std::map<std::pair<std::string, std::string>, std::shared_ptr<xla::Executable>> compiled;
+    const int replicas = static_cast<int>(spec_.replicas);
+    const std::string text = ir::ToStablehlo(*Build().graph, {.num_replicas = replicas});
+    auto& executable = compiled[{plugin, text}];
+    if (!executable) {
+      executable = ClientOf(plugin, replicas).Compile(text, {.num_replicas = replicas});
+    }
+    return executable;
   }
 
   // The bytes of all results of one launch of all steps: new state, losses and sums.
   std::vector<std::vector<std::byte>> Run(const std::string& plugin, double x_end,
                                           double classes) const {
-    const xla::Client& client = ClientOf(plugin);
+    const xla::Client& client = ClientOf(plugin, spec_.replicas);
     std::mt19937 random(11);
     std::vector<xla::Buffer> buffers;
+    for (int64_t replica = 0; replica < spec_.replicas; ++replica) {
+      AddArguments(client, client.devices()[replica], random, x_end, classes, buffers);
+    }
+    std::vector<const xla::Buffer*> arguments;
+    for (const xla::Buffer& buffer : buffers) arguments.push_back(&buffer);
+    const xla::Execution run = Compile(plugin)->Execute(arguments);
+    run.Await();
+    std::vector<std::vector<std::byte>> results;
+    for (const xla::Buffer& output : run.outputs[0]) {
+      results.push_back(output.ToVector<std::byte>());
+    }
+    return results;
+  }
+
+  // Trains without and with recomputation of all blocks and expects the same bits.
+  void ExpectSameBits(const std::string& plugin, double x_end, double classes) {
+    spec_.recompute = Recompute::None();
+    const auto kept = Run(plugin, x_end, classes);
+    spec_.recompute = Recompute::AllBlocks();
+    EXPECT_GT(ir::RecomputedFlops(*Build().graph), 0);
+    const auto recomputed = Run(plugin, x_end, classes);
+    ASSERT_EQ(kept.size(), recomputed.size());
+    const auto layout = StateLayout(model_, *optimizer_, spec_.loss_scale);
+    for (size_t i = 0; i < kept.size(); ++i) {
+      EXPECT_EQ(kept[i], recomputed[i])
+          << (i < layout.size() ? layout[i].name : fmt::format("result {}", i));
+    }
+  }
+
+ private:
+  // One replica's: state, batches of all steps, weights of rows, number of steps, learning rate's
+  // factor.
+  void AddArguments(const xla::Client& client, const xla::Device& device, std::mt19937& random,
+                    double x_end, double classes, std::vector<xla::Buffer>& buffers) const {
     const auto add = [&](const Shape& shape, const std::function<double(int64_t)>& element) {
       std::vector<std::byte> bytes(static_cast<size_t>(shape.bytes()));
       for (int64_t i = 0; i < shape.size(); ++i) {
         ir::StoreElement(shape.dtype, element(i), bytes.data() + i * ir::ByteSize(shape.dtype));
       }
-      buffers.push_back(client.FromHost(bytes.data(), shape, client.devices()[0]));
+      buffers.push_back(client.FromHost(bytes.data(), shape, device));
     };
     for (const StateTensor& tensor : StateLayout(model_, *optimizer_, spec_.loss_scale)) {
       std::vector<float> values(static_cast<size_t>(tensor.shape.size()),
@@ -176,19 +223,8 @@ class Training {
     add(Shape(DType::kF32, {steps, rows}), [&](int64_t i) { return i % rows == rows - 1 ? 0 : 1; });
     add(Shape::Scalar(DType::kI32), [&](int64_t) { return static_cast<double>(steps); });
     add(Shape::Scalar(DType::kF32), [&](int64_t) { return 1; });
-
-    std::vector<const xla::Buffer*> arguments;
-    for (const xla::Buffer& buffer : buffers) arguments.push_back(&buffer);
-    const xla::Execution run = Compile(plugin)->Execute(arguments);
-    run.Await();
-    std::vector<std::vector<std::byte>> results;
-    for (const xla::Buffer& output : run.outputs[0]) {
-      results.push_back(output.ToVector<std::byte>());
-    }
-    return results;
   }
 
- private:
   const nn::Model& model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::unique_ptr<nn::Loss> loss_;
@@ -199,10 +235,13 @@ class Training {
 struct Setting {
   Case one;
   std::string plugin, policy;
+  int64_t replicas = 1;
+  int64_t micro_rows = 0;
 };
 
 std::ostream& operator<<(std::ostream& out, const Setting& setting) {
-  return out << setting.one.name << " on " << setting.plugin << " in " << setting.policy;
+  return out << setting.one.name << " on " << setting.plugin << " in " << setting.policy << ", "
+             << setting.replicas << " replicas, micro-batches of " << setting.micro_rows;
 }
 
 class SameBits : public ::testing::TestWithParam<Setting> {};
@@ -213,16 +252,9 @@ TEST_P(SameBits, AfterSteps) {
   nn::Model model = ModelOf(setting.one.model, setting.one.x);
   model.SetPolicy(nn::Policy::Named(setting.policy));
   Training training(model, setting.one.x, setting.one.y);
-  training.spec().steps_per_launch = 2;
-  const auto kept = training.Run(setting.plugin, setting.one.x_end, setting.one.classes);
-  training.spec().recompute = Recompute::AllBlocks();
-  const auto recomputed = training.Run(setting.plugin, setting.one.x_end, setting.one.classes);
-  ASSERT_EQ(kept.size(), recomputed.size());
-  const auto layout = StateLayout(model, *training.spec().optimizer);
-  for (size_t i = 0; i < kept.size(); ++i) {
-    EXPECT_EQ(kept[i], recomputed[i])
-        << (i < layout.size() ? layout[i].name : fmt::format("result {}", i));
-  }
+  training.spec().replicas = setting.replicas;
+  training.spec().micro_rows = setting.micro_rows;
+  training.ExpectSameBits(setting.plugin, setting.one.x_end, setting.one.classes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, SameBits,
@@ -231,8 +263,19 @@ INSTANTIATE_TEST_SUITE_P(Models, SameBits,
                                            Setting{kResNet, "cpu-0.81", "float32"},
                                            Setting{kResNet, "cpu-0.81", "mixed_bfloat16"},
                                            Setting{kChain, "cpu-0.81", "float32"},
+                                           Setting{kChain, "cpu-0.81", "float32", 2, 24},
+                                           Setting{kCnn, "cpu-0.115", "float32", 2},
                                            Setting{kRecurrent, "cpu-0.115", "float32"},
                                            Setting{kTransformer, "cpu-0.115", "float32"}));
+
+TEST(SharedLayersSameBits, AfterSteps) {
+  for (const char* plugin : {"cpu-0.81", "cpu-0.115"}) {
+    SCOPED_TRACE(plugin);
+    const nn::Model model = Shared(24);
+    Training training(model, Shape(DType::kF32, {16, 24}), Shape(DType::kI32, {16}));
+    training.ExpectSameBits(plugin, 1, 10);
+  }
+}
 
 // Uses of one layer are blocks of their own, the last of them within another block.
 TEST(Recompute, SharedLayers) {
@@ -284,7 +327,6 @@ TEST(Recompute, TakesLessMemory) {
   for (const auto& size : sizes) {
     const nn::Model model = ModelOf(size.one.model, size.one.x);
     Training training(model, size.one.x, size.one.y);
-    training.spec().steps_per_launch = 2;
     const int64_t kept = TempBytes(training, size.plugin);
     training.spec().recompute = Recompute::AllBlocks();
     const int64_t recomputed = TempBytes(training, size.plugin);
