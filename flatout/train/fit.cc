@@ -278,7 +278,7 @@ class Trainer::Fitting {
     earlier_bad_records_ = state.bad_records;
     result_.resumed_step = state.steps;
     was_done_ = state.done;
-    if (saver_ != nullptr) saver_->StartAt(launched_steps_);
+    if (saver_ != nullptr) saver_->StartAt(launched_steps_, state.sessions, state.ledger.wall);
     saved_ = Now(state.done);
     if (folder_ != nullptr) {
       folder_->Log("resume", {{"step", static_cast<double>(state.steps)},

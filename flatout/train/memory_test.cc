@@ -196,6 +196,18 @@ TEST(MemoryTest, RecomputationComesBeforeMicroBatchesOfAFewRows) {
               HasSubstr("train.micro_batch = 1024"));
 }
 
+// Recomputing is work: our graph's estimate, which may be too high, is no reason for it.
+TEST(MemoryTest, NothingIsRecomputedWhereMicroBatchesFitWithout) {
+  for (const char* cap : {"6MiB", "9MiB", "16MiB"}) {
+    SCOPED_TRACE(cap);
+    Trainer trainer(Large("recompute = \"auto\""), Wide(8), {.train = Source(5000)}, Capped(cap));
+    const BatchPlan& plan = trainer.PlanBatch();
+    EXPECT_EQ(plan.recompute.kind, nn::Recompute::Kind::kNone) << plan.ToString();
+    EXPECT_GE(plan.micro_rows, 8);
+    EXPECT_LT(plan.micro_rows, 4096);
+  }
+}
+
 // ---- what does not fit --------------------------------------------------------------------------
 
 // An error that must end with exit code 4.

@@ -53,8 +53,8 @@ void Saver::Prepare(int64_t bytes) {
 
 checkpoint::IntervalFacts Saver::Facts() const {
   checkpoint::IntervalFacts facts;
-  facts.between = checkpoint::TimeBetweenInterruptions(0, SteadySeconds() - begun_,
-                                                       options_.between_interruptions);
+  facts.between = checkpoint::TimeBetweenInterruptions(
+      interruptions_, earlier_seconds_ + SteadySeconds() - begun_, options_.between_interruptions);
   const checkpoint::SaverStatus status = saver_->status();
   if (handed_over_ > 0) facts.cost = (blocked_ + slowed_) / static_cast<double>(handed_over_);
   if (status.last) facts.save_seconds = status.last->seconds;

@@ -30,8 +30,13 @@ class Saver {
   void Prepare(int64_t bytes);
   // Whether a snapshot should be made now, after so many steps (skipped ones too).
   bool Due(int64_t step) const;
-  // The run goes on after that step, which has a snapshot.
-  void StartAt(int64_t step) { last_step_ = step; }
+  // The run goes on after that step, which has a snapshot. It has been interrupted so many times
+  // in so many seconds.
+  void StartAt(int64_t step, int64_t interruptions, double seconds) {
+    last_step_ = step;
+    interruptions_ = interruptions;
+    earlier_seconds_ = seconds;
+  }
   // Hands a snapshot to the writer's thread. With another still being written it waits for that
   // one. Failures are told by Tell.
   void Save(checkpoint::Snapshot snapshot, int64_t step);
@@ -73,8 +78,10 @@ class Saver {
   checkpoint::IntervalOptions interval_;
   Say say_;
   checkpoint::Store store_;
-  double begun_;                     // SteadySeconds() when it was made
-  double last_handed_over_;          // and when the last snapshot was
+  double begun_;               // SteadySeconds() when it was made
+  double last_handed_over_;    // and when the last snapshot was
+  int64_t interruptions_ = 0;  // before this process
+  double earlier_seconds_ = 0;
   int64_t last_step_ = 0;            // of that
   double blocked_ = 0, slowed_ = 0;  // seconds
   int64_t handed_over_ = 0;
