@@ -96,7 +96,7 @@ int Run(const Options& options) {
   checkpoint::Store store(folder + "/checkpoints");
   for (const std::string& note : store.Prepare(bytes)) std::printf("note: %s\n", note.c_str());
   int64_t step = 0;
-  std::vector<double> handing_over, loading;
+  std::vector<double> handing_over, loading, loading_cpu;
   const std::string dd_file = folder + "/dd";
   std::vector<Contestant> contestants;
   contestants.push_back({"dd conv=fsync",
@@ -131,9 +131,11 @@ int Run(const Options& options) {
       one.seconds.push_back(clock.Seconds());
       one.cpu_seconds.push_back(ProcessCpuSeconds() + ChildCpuSeconds() - cpu);
       if (one.name == "Store::Write") {
+        const double before = ProcessCpuSeconds();
         const Stopwatch reading;
         if (!store.LoadNewest().snapshot) throw Invalid("it cannot be loaded");
         loading.push_back(reading.Seconds());
+        loading_cpu.push_back(ProcessCpuSeconds() - before);
       }
       fs::remove(dd_file);
       fs::remove_all(store.folder());
@@ -163,7 +165,8 @@ int Run(const Options& options) {
   std::printf("handing over took %.3f ms, %.3f ms at most\n", 1e3 * Median(handing_over),
               1e3 * most);
   json["handing_over_seconds"] = handing_over;
-  std::printf("loading: %.0f MB/s\n", static_cast<double>(bytes) / Median(loading) / 1e6);
+  std::printf("loading: %.0f MB/s, %.2f CPU s\n",
+              static_cast<double>(bytes) / Median(loading) / 1e6, Median(loading_cpu));
   json["loading_seconds"] = loading;
   std::printf("%s\n", json.dump().c_str());
   return 0;
