@@ -91,7 +91,9 @@ TEST(AccumulationTest, AnySplitGivesTheBatch) {
   constexpr int64_t kRows = 7;
   for (int64_t replicas : {1, 2}) {
     std::unique_ptr<Trainee> whole;
-    for (int64_t micro_rows : {0, 1, 2, 3, 5, 7}) {
+    // Each program takes a second to compile: replicas get the splits with an uneven last piece.
+    for (int64_t micro_rows :
+         replicas == 1 ? std::vector<int64_t>{0, 1, 3, 5, 7} : std::vector<int64_t>{0, 2, 5}) {
       SCOPED_TRACE(fmt::format("{} replicas, micro-batches of {}", replicas, micro_rows));
       Recipe recipe = Of(Penalized(), kRows, micro_rows);
       recipe.replicas = replicas;
@@ -143,12 +145,14 @@ TEST(AccumulationTest, DropoutHasTheBatchsBits) {
   };
   const Floats whole = gradient(1, 12, 0);
   EXPECT_GT(std::set<float>(whole.begin(), whole.end()).size(), 1u);
-  for (int64_t micro_rows : {1, 4, 5}) EXPECT_EQ(gradient(1, 12, micro_rows), whole);
-  for (int64_t micro_rows : {0, 1, 4}) EXPECT_EQ(gradient(2, 6, micro_rows), whole);
+  for (int64_t micro_rows : {1, 5}) EXPECT_EQ(gradient(1, 12, micro_rows), whole);
+  for (int64_t micro_rows : {0, 4}) EXPECT_EQ(gradient(2, 6, micro_rows), whole);
 }
 
-TEST(AccumulationTest, EveryOptimizerTakesTheSameStep) {
-  for (const std::string& name : optim::OptimizerNames()) {
+// What an optimizer gets is the same whichever it is; so one of each kind: rows of tables or not,
+// no slots, slots, norms over a variable.
+TEST(AccumulationTest, OptimizersTakeTheSameStep) {
+  for (const std::string name : {"SGD", "Adagrad", "Adam", "Lamb"}) {
     SCOPED_TRACE(name);
     std::unique_ptr<Trainee> whole;
     for (int64_t micro_rows : {0, 3}) {
@@ -170,7 +174,7 @@ TEST(AccumulationTest, EveryOptimizerTakesTheSameStep) {
 TEST(AccumulationTest, PositionsThatCountAreCountedOverTheBatch) {
   constexpr int64_t kLength = 4, kVocabulary = 6, kRows = 5;
   std::unique_ptr<Trainee> whole;
-  for (int64_t micro_rows : {0, 1, 2, 4}) {
+  for (int64_t micro_rows : {0, 1, 4}) {
     SCOPED_TRACE(micro_rows);
     Recipe recipe{
         .model = nn::Model::Sequential(nn::Input({kLength}, DType::kI32, "x"),
@@ -238,7 +242,7 @@ TEST(AccumulationTest, TablesGetRows) {
 TEST(AccumulationTest, EvaluationOfMicroBatchesIsThatOfTheBatch) {
   for (int64_t replicas : {1, 2}) {
     std::vector<Floats> whole;
-    for (int64_t micro_rows : {0, 1, 3, 4}) {
+    for (int64_t micro_rows : {0, 3}) {
       SCOPED_TRACE(fmt::format("{} replicas, micro-batches of {}", replicas, micro_rows));
       Recipe recipe = Of(Penalized(), 7, micro_rows);
       recipe.replicas = replicas;
@@ -295,6 +299,7 @@ TEST(AccumulationTest, StatisticsFollowEachMicroBatch) {
 TEST(AccumulationTest, MicroBatchesWithoutRowsChangeNoStatistic) {
   for (bool synchronized : {false, true}) {
     for (int64_t replicas : {1, 2}) {
+      if (synchronized && replicas == 1) continue;  // the same program
       SCOPED_TRACE(fmt::format("synchronized {}, {} replicas", synchronized, replicas));
       const auto train = [&](int64_t rows, int64_t real_per_replica) {
         Recipe recipe = Of(Normalized(synchronized), rows, 2);
@@ -342,7 +347,7 @@ TEST(AccumulationTest, StepsPerLaunchChangeNoBit) {
   for (uint64_t i = 0; i < 7; ++i) batches.push_back(MakeBatch(7, i == 3 ? 2 : 7, i));
   for (int64_t micro_rows : {3, 6}) {
     std::unique_ptr<Trainee> one;
-    for (int64_t k : {1, 3, 7}) {
+    for (int64_t k : {1, 3}) {
       SCOPED_TRACE(fmt::format("micro-batches of {}, {} per launch", micro_rows, k));
       Recipe recipe = Of(normalized(), 7, micro_rows);
       recipe.optimizer = "class = \"Adam\"";
@@ -396,7 +401,9 @@ TEST(AccumulationTest, NeedsTheMemoryOfOneMicroBatch) {
     // XLA converts weights to 16 bits once per step, before the loop.
     const int64_t copies = std::string(policy) == "float32" ? 0 : gradients / 2;
     const int64_t one = memory_of(kMicro, 0), whole = memory_of(kMicro * kPieces, 0);
-    for (const int64_t rows : {kMicro * kPieces, kMicro * kPieces - 5}) {
+    std::vector<int64_t> all_rows = {kMicro * kPieces};
+    if (std::string(policy) == "float32") all_rows.push_back(kMicro * kPieces - 5);
+    for (const int64_t rows : all_rows) {
       const int64_t accumulated = memory_of(rows, kMicro);
       const std::string figures = fmt::format("one {}, accumulated {}, whole {}, gradients {}", one,
                                               accumulated, whole, gradients);
