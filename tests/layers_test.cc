@@ -444,7 +444,10 @@ TEST(BuiltinTest, TrainInEveryPolicy) {
     }
     const nn::Model model = nn::Model::FromConfig(*config.Find("model"), one.names, shapes);
     double exact = 0;
-    for (const char* policy : {"float32", "mixed_bfloat16", "mixed_float16"}) {
+    // Of the 18 layers each policy takes long to compile.
+    std::vector<const char*> policies = {"float32", "mixed_float16"};
+    if (model.name() != "resnet18") policies.push_back("mixed_bfloat16");
+    for (const char* policy : policies) {
       Trace trace({.training = true, .policy = nn::Policy::Named(policy)});
       trace.SetRandom(3, 0);
       trace.context().SetRowWeights(trace.Input("rows", F32({3}, {1, 1, 0})));
