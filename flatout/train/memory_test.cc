@@ -198,7 +198,7 @@ TEST(MemoryTest, RecomputationComesBeforeMicroBatchesOfAFewRows) {
 
 // Recomputing is work: our graph's estimate, which may be too high, is no reason for it.
 TEST(MemoryTest, NothingIsRecomputedWhereMicroBatchesFitWithout) {
-  for (const char* cap : {"6MiB", "9MiB", "16MiB"}) {
+  for (const char* cap : {"9MiB", "16MiB"}) {
     SCOPED_TRACE(cap);
     Trainer trainer(Large("recompute = \"auto\""), Wide(8), {.train = Source(5000)}, Capped(cap));
     const BatchPlan& plan = trainer.PlanBatch();
