@@ -661,9 +661,11 @@ class Trainer::Fitting {
         {"optimizer_bytes", number(training.optimizer)},
         {"activations_bytes", number(training.activations)},
         {"workspace_bytes", number(training.workspace)},
+        {"scratch_bytes", number(training.scratch)},
         {"batch_bytes", number(training.batch)},
         {"micro_batch", number(plan.micro_rows)},
         {"micro_batches", number(plan.micro_batches())},
+        {"loss_blocks", number(training.loss_blocks)},
         {"recompute", plan.recompute.kind == nn::Recompute::Kind::kBlocks ? 1.0 : 0.0}};
     folder_->Log("plan", fields);
   }

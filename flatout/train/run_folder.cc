@@ -181,10 +181,12 @@ Json MemoryJson(const Summary& summary) {
     json["optimizer"] = plan.training.optimizer;
     json["activations"] = plan.training.activations;
     json["workspace"] = plan.training.workspace;
+    json["scratch"] = plan.training.scratch;
     json["batch"] = plan.training.batch;
     json["evaluation"] = plan.evaluation ? Json(plan.evaluation->total()) : Json(nullptr);
     json["micro_batch"] = plan.micro_rows;
     json["micro_batches"] = plan.micro_batches();
+    json["loss_blocks"] = plan.training.loss_blocks;
     json["recompute"] = plan.recompute.ToString();
   }
   return json;
