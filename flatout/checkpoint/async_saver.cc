@@ -164,6 +164,8 @@ bool AsyncSaver::Save(Snapshot snapshot, WhenBusy when_busy) {
   s.progress.write_seconds = 0;
   s.progress.cancel = false;
   s.waiting = std::move(snapshot);
+  // Else the saver would wake only to wait for the lock.
+  lock.unlock();
   s.changed.notify_all();
   return true;
 }
