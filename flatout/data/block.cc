@@ -1,14 +1,17 @@
 #include "flatout/data/block.h"
 
+#include <farmhash.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include "flatout/base/log.h"
@@ -18,6 +21,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kMostMessages = 100;
+constexpr size_t kMostOthers = 100000;
 constexpr int64_t kMostWarnings = 5;
 
 // From here on memory comes from the system, and goes back to it at once: among pieces that live
@@ -57,8 +61,10 @@ std::shared_ptr<std::byte[]> AllocateAligned(int64_t bytes) {
 
 struct BadRecords::State {
   mutable std::mutex mutex;
-  std::map<std::string, int64_t> seen;  // how many there were with it
+  std::unordered_map<uint64_t, int64_t> seen;  // fingerprint: how many there were with it
+  int64_t count = 0;                           // of seen, and of those that others had no room for
   std::vector<std::string> messages;
+  std::vector<std::string> others;
 };
 
 std::shared_ptr<BadRecords::State> BadRecords::MakeState() { return std::make_shared<State>(); }
@@ -67,13 +73,16 @@ void BadRecords::Report(const DataError& error) {
   int64_t count = 0;
   {
     std::lock_guard lock(state_->mutex);
-    const auto [seen, fresh] =
-        state_->seen.emplace(error.what(), static_cast<int64_t>(state_->seen.size()) + 1);
+    const uint64_t fingerprint = util::Fingerprint64(std::string_view(error.what()));
+    const auto [seen, fresh] = state_->seen.emplace(fingerprint, state_->count + 1);
     count = seen->second;
+    if (fresh) ++state_->count;
     // One that was too many is so every time.
     if (!fresh && count <= allowed_) return;
     if (fresh && state_->messages.size() < kMostMessages) {
       state_->messages.emplace_back(error.what());
+    } else if (fresh && state_->others.size() < kMostOthers) {
+      state_->others.push_back(fmt::format("{:016x}", fingerprint));
     }
     if (listener_ && count <= allowed_) listener_(error);
   }
@@ -93,12 +102,44 @@ void BadRecords::Report(const DataError& error) {
 
 int64_t BadRecords::count() const {
   std::lock_guard lock(state_->mutex);
-  return static_cast<int64_t>(state_->seen.size());
+  return state_->count;
 }
 
 std::vector<std::string> BadRecords::messages() const {
   std::lock_guard lock(state_->mutex);
   return state_->messages;
+}
+
+BadRecordsState BadRecords::state() const {
+  std::lock_guard lock(state_->mutex);
+  return {state_->count, state_->messages, state_->others};
+}
+
+void BadRecords::Restore(const BadRecordsState& state) {
+  std::unordered_map<uint64_t, int64_t> seen;
+  for (const std::string& message : state.messages) {
+    seen.emplace(util::Fingerprint64(message), static_cast<int64_t>(seen.size()) + 1);
+  }
+  for (const std::string& other : state.others) {
+    uint64_t fingerprint = 0;
+    const char* end = other.data() + other.size();
+    const auto [last, fault] = std::from_chars(other.data(), end, fingerprint, 16);
+    if (fault != std::errc() || last != end || other.size() != 16) {
+      throw BadData(
+          "bad records of an earlier session: expected 16 hexadecimal digits, found \"{}\"", other);
+    }
+    seen.emplace(fingerprint, static_cast<int64_t>(seen.size()) + 1);
+  }
+  const auto known = static_cast<int64_t>(seen.size());
+  if (state.count < known) {
+    throw BadData("bad records of an earlier session: expected a count of at least {}, found {}",
+                  known, state.count);
+  }
+  std::lock_guard lock(state_->mutex);
+  state_->seen = std::move(seen);
+  state_->count = state.count;
+  state_->messages = state.messages;
+  state_->others = state.others;
 }
 
 // ---- Arena ----

@@ -31,6 +31,16 @@ struct Cell {
   std::array<int64_t, kMostRank> dims{};  // the first field.shape.rank() count
 };
 
+// What a BadRecords knows, to be written down and handed to that of a later session.
+struct BadRecordsState {
+  int64_t count = 0;                  // all that were bad
+  std::vector<std::string> messages;  // the first hundred, in the order in which they were found
+  // The errors after those, by 16 hexadecimal digits each (farmhash's Fingerprint64); the first
+  // 100,000, so that the state stays small. Ones beyond are in `count` alone: they count again when
+  // they are met again.
+  std::vector<std::string> others;
+};
+
 // Counts the bad records that a run goes on without. Thread-safe.
 class BadRecords {
  public:
@@ -46,6 +56,11 @@ class BadRecords {
   int64_t allowed() const { return allowed_; }
   // The first hundred, in the order in which they were found.
   std::vector<std::string> messages() const;
+  // What is known now, and going on from it: an error that is part of `state` does not count, and
+  // is not told, again. An error is known by its text, and so by its file's path. Restore forgets
+  // what was known before; throws DataError when `state` is none that state() gives.
+  BadRecordsState state() const;
+  void Restore(const BadRecordsState& state);
 
  private:
   struct State;

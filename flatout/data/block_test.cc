@@ -107,5 +107,75 @@ TEST(Block, AnArenaThatAnotherBlockLooksIntoIsLeftToIt) {
   EXPECT_EQ(part.allocated(), 0);
 }
 
+// ---- BadRecords ----
+
+DataError BadRow(int i) { return BadData("rows.csv:{}:1: record {}: no number", i + 2, i); }
+
+TEST(BadRecords, ALaterSessionDoesNotCountThemAgain) {
+  int told = 0;
+  const auto listener = [&](const DataError&) { ++told; };
+  BadRecords first(250, listener);
+  for (int i = 0; i < 150; ++i) first.Report(BadRow(i));
+  const BadRecordsState state = first.state();
+  EXPECT_EQ(state.count, 150);
+  ASSERT_EQ(state.messages.size(), 100u);
+  EXPECT_EQ(state.messages.front(), BadRow(0).what());
+  ASSERT_EQ(state.others.size(), 50u);
+  EXPECT_EQ(state.others.front().size(), 16u);
+
+  told = 0;
+  BadRecords second(250, listener);
+  second.Restore(state);
+  EXPECT_EQ(second.count(), 150);
+  EXPECT_EQ(second.messages(), first.messages());
+  for (int i = 0; i < 150; ++i) second.Report(BadRow(i));
+  EXPECT_EQ(second.count(), 150);
+  EXPECT_EQ(told, 0);
+  second.Report(BadRow(150));
+  EXPECT_EQ(second.count(), 151);
+  EXPECT_EQ(told, 1);
+
+  BadRecords third(250, listener);
+  third.Restore(second.state());
+  third.Report(BadRow(150));
+  third.Report(BadRow(3));
+  EXPECT_EQ(third.count(), 151);
+}
+
+TEST(BadRecords, EarlierOnesCountAgainstTheAllowance) {
+  BadRecords first(2, [](const DataError&) {});
+  first.Report(BadRow(0));
+  first.Report(BadRow(1));
+  BadRecords second(2, [](const DataError&) {});
+  second.Restore(first.state());
+  second.Report(BadRow(1));
+  EXPECT_THROW(second.Report(BadRow(2)), DataError);
+  // A lower allowance is one of the whole run.
+  BadRecords lower(1, [](const DataError&) {});
+  lower.Restore(first.state());
+  lower.Report(BadRow(0));
+  EXPECT_THROW(lower.Report(BadRow(1)), DataError);
+}
+
+TEST(BadRecords, TheStateIsBounded) {
+  BadRecords many(1000000, [](const DataError&) {});
+  for (int i = 0; i < 100500; ++i) many.Report(BadRow(i));
+  const BadRecordsState state = many.state();
+  EXPECT_EQ(state.messages.size() + state.others.size(), 100100u);
+  EXPECT_EQ(state.count, 100500);
+  BadRecords next(1000000, [](const DataError&) {});
+  next.Restore(state);
+  for (int i = 0; i < 100100; ++i) next.Report(BadRow(i));
+  EXPECT_EQ(next.count(), 100500);
+}
+
+TEST(BadRecords, WhatIsNoStateIsRefused) {
+  BadRecords records(5, [](const DataError&) {});
+  EXPECT_THROW(records.Restore({1, {}, {"xyz"}}), DataError);
+  EXPECT_THROW(records.Restore({1, {}, {"00000000000000zz"}}), DataError);
+  EXPECT_THROW(records.Restore({0, {"a"}, {}}), DataError);
+  EXPECT_EQ(records.count(), 0);
+}
+
 }  // namespace
 }  // namespace flatout::data
