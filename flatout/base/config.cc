@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -340,6 +341,22 @@ std::string Config::ToToml() const {
   return out;
 }
 
+namespace {
+
+// Digits, perhaps signed and with _ between them, that are more than 64 bits hold.
+bool IsTooLarge(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  std::string digits;
+  for (const char c : text) {
+    if (c != '_') digits.push_back(c);
+  }
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc::result_out_of_range && end == digits.data() + digits.size();
+}
+
+}  // namespace
+
 bool Config::AsBool() const {
   if (kind_ != Kind::kBool) {
     throw Complain(fmt::format("expected true or false, found {}", Describe()));
@@ -349,7 +366,12 @@ bool Config::AsBool() const {
 
 int64_t Config::AsInt() const {
   if (kind_ != Kind::kInt) {
-    throw Complain(fmt::format("expected an integer, found {}", Describe()));
+    // What --set cannot read as a TOML integer it takes for text.
+    const bool too_large = kind_ == Kind::kString && IsTooLarge(string_);
+    throw Complain(fmt::format(
+        "expected an integer, found {}{}", Describe(),
+        too_large ? ", which does not fit 64 bits (at most 9223372036854775807 either side of 0)"
+                  : ""));
   }
   return int_;
 }

@@ -192,6 +192,24 @@ TEST(Config, SetFromArgumentReadsToml) {
   EXPECT_EQ(Config::ParseToml(run.ToToml(), "copy"), run);
 }
 
+TEST(Config, IntegersBeyond64BitsAreNamedAsSuch) {
+  for (const char* text : {"99999999999999999999", "-99999999999999999999", "9223372036854775808",
+                           "99_999_999_999_999_999_999"}) {
+    Config run = Config::ParseToml("[train]\nglobal_batch = 1\n", "run.toml");
+    run.SetFromArgument(std::string("train.global_batch=") + text);
+    EXPECT_THAT(ErrorOf([&] { run.FindPath("train.global_batch")->AsInt(); }),
+                HasSubstr("does not fit 64 bits"))
+        << text;
+  }
+  for (const char* text : {"99999999999999999999x", "12-", "-", "cpu"}) {
+    Config run = Config::ParseToml("[train]\nglobal_batch = 1\n", "run.toml");
+    run.SetFromArgument(std::string("train.global_batch=") + text);
+    EXPECT_THAT(ErrorOf([&] { run.FindPath("train.global_batch")->AsInt(); }),
+                Not(HasSubstr("64 bits")))
+        << text;
+  }
+}
+
 TEST(Config, SetFromArgumentRefusesNonsense) {
   const Config run = Config::ParseToml(kRun, "run.toml");
   for (const char* bad : {"", "=", "=3", "train.epochs", "train..epochs=3", ".a=1", "a.=1", "a b=1",
