@@ -61,6 +61,16 @@ void AppendElement(ir::DType dtype, const std::byte* data, std::string& line) {
   }
 }
 
+// The source takes nothing but finite numbers: nan and inf in text are mostly faults.
+void CheckFinite(const Field& field, const std::byte* data) {
+  const double value = ir::LoadElement(field.shape.dtype, data);
+  if (std::isfinite(value)) return;
+  throw Invalid(
+      "field {} holds {}, which cannot be written as CSV: the source \"csv\" reads finite numbers "
+      "only. Write TFRecord (--format tfrecord), or leave such records out (filter)",
+      field.ToString(), value);
+}
+
 void CheckField(const Field& field) {
   if (field.fixed() || (field.text && field.shape.dims.empty())) return;
   throw Invalid(
@@ -100,7 +110,9 @@ void AppendCsvRow(const Block& block, int64_t row, std::string& text) {
     const int64_t element = ir::ByteSize(shape.dtype);
     for (int64_t i = 0; i < shape.size(); ++i) {
       if (i > 0) text += ',';
-      AppendElement(shape.dtype, block.data(f, row) + i * element, text);
+      const std::byte* data = block.data(f, row) + i * element;
+      if (ir::IsFloat(shape.dtype)) CheckFinite(fields[f], data);
+      AppendElement(shape.dtype, data, text);
     }
   }
   text += '\n';

@@ -16,7 +16,8 @@ namespace flatout::data {
 // hold.
 std::string CsvHeader(const std::vector<Field>& fields);
 // Appends row `row` of the block as one line (RFC 4180). Floats are written with as many digits as
-// bring the same bits back.
+// bring the same bits back. Throws UserError for a float that is not finite, which the source
+// refuses.
 void AppendCsvRow(const Block& block, int64_t row, std::string& text);
 // The table `columns` that reads such a file.
 Config CsvColumnsFor(const std::vector<Field>& fields);

@@ -7,10 +7,12 @@
 
 #include "flatout/data/pipeline.h"
 #include "flatout/data/testing.h"
+#include "flatout/ir/graph.h"
 
 namespace flatout::data {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // What is written is read back by the source "csv" with the columns that are declared for it.
@@ -54,6 +56,24 @@ TEST(CsvWrite, RoundTrip) {
         << fields[f].ToString();
   }
   for (int64_t row = 0; row < rows; ++row) EXPECT_EQ(found.text(5, row), block.text(5, row)) << row;
+}
+
+TEST(CsvWrite, WhatIsNotFiniteIsRefused) {
+  for (const ir::DType dtype : {ir::DType::kF32, ir::DType::kF64, ir::DType::kBF16}) {
+    const std::vector<Field> fields = {Field{"x", ir::Shape(dtype, {2})}};
+    for (const double value :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+          -std::numeric_limits<double>::infinity()}) {
+      Block block;
+      block.Reset(fields, 1);
+      ir::StoreElement(dtype, 1, block.data(0));
+      ir::StoreElement(dtype, value, block.data(0) + ir::ByteSize(dtype));
+      std::string text;
+      EXPECT_THAT(
+          testing::MessageOf<UserError>([&] { AppendCsvRow(block, 0, text); }),
+          AllOf(HasSubstr("x "), HasSubstr(fmt::format("holds {}", value)), HasSubstr("TFRecord")));
+    }
+  }
 }
 
 TEST(CsvWrite, WhatNoColumnHoldsIsRefused) {

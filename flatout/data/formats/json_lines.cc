@@ -422,7 +422,25 @@ void JsonSample::Values(Member& member, const JsonValue& value, size_t axis) {
     default:
       member.fresh = false;
       member.guess.Take(value.text);
+      if (value.kind == JsonValue::Kind::kNumber) member.numbers.Take(value.text);
+      if (First& first = member.met[KindOf(value)]; first.record < 0) {
+        first = {record_, value.text};
+      }
   }
+}
+
+JsonSample::Met JsonSample::KindOf(const JsonValue& value) {
+  if (value.kind == JsonValue::Kind::kBool) return kBoolean;
+  int64_t whole = 0;
+  uint64_t wide = 0;
+  float narrow = 0;
+  double number = 0;
+  if (ParseInteger(value.text, whole) == NumberFault::kRange) {
+    if (ParseUnsigned(value.text, wide) == NumberFault::kNone) return kWide;
+  } else if (ParseFloat(value.text, narrow) == NumberFault::kNone) {
+    return kPlain;
+  }
+  return ParseFloat(value.text, number) == NumberFault::kNone ? kFloat64 : kTooLarge;
 }
 
 void JsonSample::Walk(const std::string& path, const JsonValue& value, int depth) {
@@ -435,7 +453,8 @@ void JsonSample::Walk(const std::string& path, const JsonValue& value, int depth
   }
 }
 
-void JsonSample::Take(const JsonValue& record) {
+void JsonSample::Take(const JsonValue& record, int64_t number) {
+  record_ = number;
   if (record.kind == JsonValue::Kind::kObject) Walk("", record, 0);
 }
 
@@ -456,6 +475,48 @@ void JsonSample::ResolveType(const std::vector<size_t>& paths, ColumnSpec& spec)
   }
   guess.Resolve(spec);
   spec.text = spec.text || text;
+}
+
+std::string JsonSample::Unresolved(const std::vector<size_t>& paths,
+                                   const std::string& field) const {
+  ColumnSpec spec, of_numbers;
+  ResolveType(paths, spec);
+  if (!spec.text) return "";
+  TypeGuess numbers;
+  std::array<First, kMetKinds> met;
+  for (const size_t path : paths) {
+    const Member& member = members_[path];
+    if (member.text) return "";
+    numbers.Join(member.numbers);
+    for (size_t kind = 0; kind < kMetKinds; ++kind) {
+      if (met[kind].record < 0) met[kind] = member.met[kind];
+    }
+  }
+  const auto has = [&](Met kind) { return met[kind].record >= 0; };
+  if (has(kTooLarge)) {
+    return fmt::format(
+        "record {}: {} holds {}, which is too large for f64. Correct the file, or leave the member "
+        "out: columns = [...] names those to read",
+        met[kTooLarge].record, ShowText(field), ShowText(met[kTooLarge].text, 30));
+  }
+  std::string values;
+  for (const First& first : met) {
+    if (first.record < 0) continue;
+    values += fmt::format("{}{} in record {}", values.empty() ? "" : ", ", ShowText(first.text, 30),
+                          first.record);
+  }
+  if (values.empty()) return "";  // nothing but null
+  numbers.Resolve(of_numbers);
+  std::string type(ir::Name(of_numbers.dtype));
+  if (has(kFloat64) || has(kWide)) {
+    // u64 takes no fraction and nothing negative, which the sample does not tell apart: f64 takes
+    // all, though not to the last digit.
+    type = has(kFloat64) ? "f64" : has(kPlain) ? "f64\", or \"u64" : "u64\", or \"f64";
+  }
+  return fmt::format(
+      "{}: no type can be inferred that holds {}. Declare one: columns = {{ \"{}\" = \"{}\", ... "
+      "}}{}",
+      ShowText(field), values, field, type, has(kBoolean) ? " (true is 1, false 0)" : "");
 }
 
 std::vector<int64_t> JsonSample::Dims(size_t path) const { return members_[path].dims; }
@@ -703,7 +764,11 @@ class JsonRowReader {
     if (first == cursor_.end || *first != '"') {
       return Fault(target, first,
                    fmt::format("expected a string, found {}{}", cursor_.Here(),
-                               target.type->InferredHint()));
+                               target.type->inferred
+                                   ? ". Some of the first records hold strings, and a field holds "
+                                     "strings or numbers: write them all as strings, or leave the "
+                                     "member out: columns = [...] names those to read"
+                                   : ""));
     }
     std::string_view raw;
     bool escaped;

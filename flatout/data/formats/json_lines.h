@@ -6,6 +6,7 @@
 // functions on text below it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -64,21 +65,40 @@ bool ParseJson(std::string_view text, JsonValue& value, JsonFault& fault);
 // What a sample of records says of the members: paths, types and dimensions.
 class JsonSample {
  public:
-  // A record; others than objects are left out.
-  void Take(const JsonValue& record);
+  // A record, and its number in the file; others than objects are left out.
+  void Take(const JsonValue& record, int64_t number = 0);
   // Paths of all members but objects, in order of appearance.
   std::vector<std::string> Paths() const;
   // Whether the path holds values rather than arrays of objects.
   bool IsField(size_t path) const;
   // The type of what these paths hold, all together.
   void ResolveType(const std::vector<size_t>& paths, ColumnSpec& spec) const;
+  // Why no type can be inferred for them: numbers and booleans without any string, which would make
+  // text, though text takes strings alone. It names values, their records, and what to declare
+  // `field` as. Empty: one can.
+  std::string Unresolved(const std::vector<size_t>& paths, const std::string& field) const;
   // The dimensions of a path's arrays, kAny where they differ; none for scalars.
   std::vector<int64_t> Dims(size_t path) const;
 
  private:
+  // Kinds of values that no inferred type holds together, or at all.
+  enum Met : size_t {
+    kBoolean,
+    kPlain,     // a number that i64 or f32 holds
+    kWide,      // an integer beyond i64, in u64
+    kFloat64,   // a number in f64 alone
+    kTooLarge,  // in no type
+    kMetKinds,
+  };
+  struct First {
+    int64_t record = -1;  // none was met
+    std::string text;
+  };
   struct Member {
     std::string path;
     TypeGuess guess;
+    TypeGuess numbers;  // the same without booleans
+    std::array<First, kMetKinds> met;
     bool text = false;     // a string among them
     bool objects = false;  // no field
     bool fresh = true;     // no value so far; the first one settles whether there are dimensions
@@ -87,7 +107,9 @@ class JsonSample {
   Member& Find(const std::string& path);
   void Walk(const std::string& path, const JsonValue& value, int depth);
   void Values(Member& member, const JsonValue& value, size_t axis);
+  static Met KindOf(const JsonValue& value);
 
+  int64_t record_ = 0;
   std::vector<Member> members_;
   std::unordered_map<std::string, size_t> by_path_;
 };

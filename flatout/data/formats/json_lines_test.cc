@@ -16,6 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::MessageOf;
 
 // The value as JSON without spaces, or the fault.
@@ -267,6 +268,39 @@ TEST_F(JsonLinesTest, BadValuesAreNamedWithTheirPlace) {
   for (int i = 0; i < 1200; ++i) many += "{\"n\": 1, \"v\": [1, 2]}\n";
   EXPECT_THAT(Fault(many + "{\"n\": \"x\", \"v\": [1, 2]}\n"), HasSubstr("inferred"));
   EXPECT_THAT(Fault(many + "{\"n\": 2, \"v\": [1]}\n"), HasSubstr("shape = "));
+}
+
+TEST_F(JsonLinesTest, WhatNoInferredTypeHoldsSaysWhatToDeclare) {
+  struct Case {
+    std::string text, fault, type;
+  };
+  const Case cases[] = {
+      {"{\"a\": true}\n{\"a\": 2}\n", "holds \"true\" in record 0, \"2\" in record 1.", "i32"},
+      {"{\"a\": 2.5}\n{\"a\": false}\n", "\"false\" in record 1, \"2.5\" in record 0.", "f32"},
+      {"{\"a\": 1e300}\n{\"a\": true}\n", "\"true\" in record 1, \"1e300\" in record 0", "f64"},
+      {"{\"a\": 12345678901234567890}\n", "\"12345678901234567890\" in record 0", "u64"},
+      {"{\"a\": 12345678901234567890}\n{\"a\": -1.5}\n", "\"-1.5\" in record 1", "f64"},
+      {"{\"a\": 123456789012345678901234567890}\n", "in record 0", "f64"},
+      {"{\"a\": [1, true]}\n", "\"true\" in record 0, \"1\" in record 0", "i32"},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.text);
+    EXPECT_THAT(OptionFault(one.text, ""),
+                AllOf(HasSubstr("a.jsonl: \"a\": no type can be inferred"), HasSubstr(one.fault),
+                      HasSubstr("columns = { \"a\" = \"" + one.type + "\"")));
+    // What it says to declare reads all the records.
+    SourcePtr source = OpenText(one.text, "columns = { \"a\" = \"" + one.type + "\" }");
+    Block block;
+    ReadContext context;
+    EXPECT_EQ(source->Open(0)->Next(context, 10, block), source->size());
+  }
+  EXPECT_THAT(OptionFault("{\"a\": 1}\n{\"a\": 1e999}\n", ""),
+              AllOf(HasSubstr("record 1: \"a\" holds \"1e999\", which is too large for f64"),
+                    Not(HasSubstr("Declare"))));
+  // Strings make it text; what is none is bad.
+  EXPECT_THAT(Fault("{\"a\": \"x\"}\n{\"a\": 2}\n"),
+              AllOf(HasSubstr("record 1: \"a\": expected a string, found \"2"),
+                    HasSubstr("as strings"), Not(HasSubstr("declare"))));
 }
 
 TEST_F(JsonLinesTest, FilesThatCannotBe) {

@@ -100,7 +100,7 @@ std::shared_ptr<const Schema> Opener::MakeSchema(const RecordFiles& files, size_
     int64_t offset = 0;
     const std::string text = files.Text(file, i, &offset);
     if (ParseJson(text, value, fault) && value.kind == JsonValue::Kind::kObject) {
-      sample.Take(value);
+      sample.Take(value, i);
       ++taken;
     } else if (first_fault.empty()) {
       if (value.kind == JsonValue::Kind::kArray && fault.what.empty()) {
@@ -209,7 +209,11 @@ std::shared_ptr<const Schema> Opener::MakeSchema(const RecordFiles& files, size_
     if (!names.insert(one.spec.name).second) {
       throw complain(one.spec, fmt::format("two fields are called {}", ShowText(one.spec.name)));
     }
-    if (one.spec.inferred) sample.ResolveType(one.members, one.spec);
+    if (one.spec.inferred) {
+      const std::string unresolved = sample.Unresolved(one.members, one.spec.name);
+      if (!unresolved.empty()) throw BadData("{}: {}", files.path(file), unresolved);
+      sample.ResolveType(one.members, one.spec);
+    }
     Schema::Out out;
     out.type = MakeCellType(one.spec, options_.missing);
     out.paths = one.paths;
