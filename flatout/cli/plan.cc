@@ -125,7 +125,19 @@ Subject ReadSubject(const Options& options) {
   Subject subject;
   Config tree = Config::LoadToml(options.run_file);
   for (const std::string& assignment : options.assignments) tree.SetFromArgument(assignment);
-  for (const std::string& field : options.fields) subject.fields.push_back(ParseField(field));
+  for (const std::string& text : options.fields) {
+    data::Field field = ParseField(text);
+    for (const data::Field& before : subject.fields) {
+      if (before.name == field.name) throw Invalid("--field: \"{}\" is named twice", field.name);
+    }
+    subject.fields.push_back(std::move(field));
+  }
+  if (subject.fields.size() == 1) {
+    throw Invalid(
+        "--field {}: a target and at least one input are needed, found one field; give --field "
+        "once for each field of a record, as in --field image=u8[28,28,1] --field label=i32",
+        options.fields.front());
+  }
   const std::string hint =
       "the plan needs no data, only the fields of a record and how many records there are: give "
       "them with --field image=u8[28,28,1] --field label=i32 --records 60000";
@@ -328,6 +340,23 @@ Targets ReadTargets(const std::optional<std::string>& text) {
   return targets;
 }
 
+// What is said of prices that no row has.
+std::vector<std::string> UnusedPrices(const plan::Prices& prices, const Targets& targets) {
+  std::vector<std::string> notes;
+  for (const std::string& card : prices.cards()) {
+    if (std::none_of(targets.cards.begin(), targets.cards.end(),
+                     [&](const xla::Card* planned) { return planned->name == card; })) {
+      notes.push_back(
+          fmt::format("the price of {} is not used: it is not among the cards of --gpu", card));
+    }
+  }
+  if (targets.cards.empty() && !prices.empty() && notes.empty()) {
+    notes.push_back(
+        "the price is not used: --gpu cpu is this machine, of which no time is planned");
+  }
+  return notes;
+}
+
 std::vector<int64_t> ReadBatches(const Options& options, const Subject& subject, int64_t gpus,
                                  std::vector<std::string>& notes) {
   std::vector<int64_t> asked;
@@ -432,7 +461,8 @@ void PrintReport(const Subject& subject, const plan::PlanReport& report, const O
   std::printf("%s", plan::FormatRecommendation(report).c_str());
   for (const std::string& note : notes) std::printf("note: %s.\n", note.c_str());
   std::printf(
-      "Memory %s. Times are a roofline's, with their range in parentheses, not measured: training "
+      "Memory %s, of training alone. Times are a roofline's, with their range in parentheses, not "
+      "measured: training "
       "steps alone, without start, evaluation, checkpoints or waiting for input. docs/plan.md says "
       "how far to trust each number.\n",
       options.no_compile ? "marked ~ is estimated from our graph"
@@ -478,12 +508,17 @@ int Plan(const Options& options) {
   const int64_t gpus = options.gpus ? ReadCount(*options.gpus, "--gpus", kMostGpus) : 1;
   std::vector<std::string> policies;
   if (options.precisions) policies = SplitList(*options.precisions);
-  for (const std::string& name : policies) {
-    WithContext("--precision", [&] { nn::Policy::Named(name); });
+  for (size_t i = 0; i < policies.size(); ++i) {
+    WithContext("--precision", [&] { nn::Policy::Named(policies[i]); });
+    if (std::find(policies.begin(), policies.begin() + static_cast<std::ptrdiff_t>(i),
+                  policies[i]) != policies.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw Invalid("--precision: \"{}\" names the policy {} twice", *options.precisions,
+                    policies[i]);
+    }
   }
   const Subject subject = ReadSubject(options);
   const train::TrainOptions& train = subject.config.train;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = UnusedPrices(report.prices, targets);
   const std::vector<int64_t> batches = ReadBatches(options, subject, gpus, notes);
   const std::unique_ptr<StepObjects> objects = MakeStep(subject);
   xla::MemoryOptions memory;

@@ -81,11 +81,21 @@ void Prices::Add(const std::string& text) {
     currency_ = currency;
   }
   if (card.empty()) {
-    if (all_) throw wrong("there are two prices for all cards");
+    if (all_) {
+      throw wrong(
+          "there are two prices for all cards (a comma separates prices; thousands are written "
+          "without one, and a decimal point is .)");
+    }
     all_ = price;
   } else if (!by_card_.emplace(card, price).second) {
     throw wrong(fmt::format("there are two prices for {}", card));
   }
+}
+
+std::vector<std::string> Prices::cards() const {
+  std::vector<std::string> names;
+  for (const auto& [card, price] : by_card_) names.push_back(card);
+  return names;
 }
 
 std::optional<double> Prices::Of(const std::string& card) const {

@@ -24,6 +24,8 @@ class Prices {
   static Prices Parse(const std::vector<std::string>& texts);
 
   bool empty() const { return !all_ && by_card_.empty(); }
+  // The cards that have a price of their own, by name.
+  std::vector<std::string> cards() const;
   // Of the card called `card` (its own name, no alias); nullopt where no price is known.
   std::optional<double> Of(const std::string& card) const;
   // "USD", "$", or "" where none was named.

@@ -64,7 +64,9 @@ TEST(PricesTest, NonsenseIsRefused) {
   EXPECT_THAT(Complaint("2.5.1"), HasSubstr("neither a number nor a currency"));
   EXPECT_THAT(Complaint("$2 USD"), HasSubstr("either side"));
   EXPECT_THAT(Complaint("h100=2 USD,l4=1 EUR"), HasSubstr("one currency"));
-  EXPECT_THAT(Complaint("1,2"), HasSubstr("two prices for all"));
+  for (const char* text : {"1,2", "1,000"}) {
+    EXPECT_THAT(Complaint(text), AllOf(HasSubstr("two prices for all"), HasSubstr("a comma")));
+  }
   EXPECT_THAT(Complaint("h100=1,h100-sxm=2"), HasSubstr("two prices for h100"));
   EXPECT_THAT(Complaint("h1000=1"), AllOf(HasSubstr("h1000"), HasSubstr("h100")));
 }
