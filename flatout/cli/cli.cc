@@ -9,6 +9,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "flatout/base/config.h"
@@ -89,7 +90,11 @@ int Main(int argc, char** argv) {
   AddPlugin(app, &run);
   try {
     app.parse(argc, argv);
-    if (!log_level.empty()) SetLogLevel(ParseLogLevel(log_level));
+    if (!log_level.empty()) {
+      SetLogLevel(ParseLogLevel(log_level));
+    } else {
+      GetLogLevel();  // says at once, and not only with the first line, what FLATOUT_LOG is not
+    }
     const int code = run();
     // A reader that went away (| head) has seen what it wanted.
     if (std::fflush(stdout) != 0 && errno != EPIPE) {
@@ -108,6 +113,17 @@ int Main(int argc, char** argv) {
     PrintError(
         "out of memory on the host; a smaller train.global_batch or data.prefetch_memory "
         "needs less");
+    return kExitOutOfMemory;
+  } catch (const std::system_error& error) {
+    // A thread whose stack finds no room, or that is one too many.
+    if (error.code() != std::errc::resource_unavailable_try_again) {
+      PrintError(InternalError(error.what()).what());
+      return kExitInternal;
+    }
+    PrintError(
+        "a thread could not be started: there is no memory for its stack (ulimit -v and -s, the "
+        "container's limit) or there are too many threads (ulimit -u, the container's pids.max); "
+        "raise the limit, or set data.workers to fewer");
     return kExitOutOfMemory;
   } catch (const std::exception& error) {
     PrintError(InternalError(error.what()).what());

@@ -187,6 +187,17 @@ std::vector<std::string> PluginFolders() {
 }
 
 std::vector<PluginInfo> FindPlugins() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    std::error_code error;
+    const std::string set = Environment("FLATOUT_DEPS");
+    if (!set.empty() && !fs::is_directory(set, error)) {
+      LogWarning(
+          "FLATOUT_DEPS is \"{}\", where there is no folder; plugins are looked for in the usual "
+          "places",
+          set);
+    }
+  });
   std::vector<PluginInfo> result = FromEnvironment();
   PluginInfo older = Find(kCpu081), newer = Find(kCpu0115);
   PluginInfo standard = newer.path.empty() ? older : newer;
