@@ -45,6 +45,11 @@ std::string BatchPlan::ToString() const {
   if (recompute.kind == nn::Recompute::Kind::kBlocks) {
     line += "; recomputed for the gradients: " + recompute.ToString();
   }
+  if (evaluation && evaluation->total() > training.total()) {
+    line += fmt::format(
+        "; training alone takes {}, evaluation, whose input is there beside training's, the rest",
+        HumanBytes(training.total()));
+  }
   return line;
 }
 

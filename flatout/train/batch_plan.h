@@ -28,12 +28,14 @@ struct BatchPlan {
   int64_t micro_batches() const { return (rows + micro_rows - 1) / micro_rows; }
   // What one device must give: the larger of training and evaluation.
   int64_t bytes() const;
-  // "memory: 1.90 GiB of 24.0 GiB; micro-batch 64 x 4 (batch 256)".
+  // "memory: 1.90 GiB of 24.0 GiB; micro-batch 64 x 4 (batch 256)"; where evaluation is the larger
+  // of the two, with what training alone takes.
   std::string ToString() const;
 };
 
-// Launches whose fields are on a device at once: those that run or wait to, the one that the
-// ceiling is measured with, and those that the input pipeline has ready.
+// Launches of training whose fields are on a device at once: those that run or wait to, the one
+// that the ceiling is measured with, and those that the input pipeline has ready. While a run
+// evaluates there are as many of evaluation beside them.
 int64_t LaunchesOnDevice(const data::PipelineOptions& pipeline);
 
 // What train.steps_per_launch = "auto" goes by.
