@@ -521,7 +521,7 @@ TEST_F(Cli, ARunIsNotOverwrittenUnasked) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("the run in run is done"));
   EXPECT_THAT(Error(2, SmallRun("run", {"--set", "train.seed=7"})),
-              AllOf(HasSubstr("train.seed: 7, was not set"), HasSubstr("--fresh --overwrite")));
+              AllOf(HasSubstr("train.seed: 7, was 0"), HasSubstr("--fresh --overwrite")));
   EXPECT_THAT(Error(2, SmallRun("run", {"--set", "train.epochs=9", "--weights",
                                         "run/weights.safetensors"})),
               HasSubstr("--weights is for new runs"));

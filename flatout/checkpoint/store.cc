@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -283,12 +284,16 @@ Retained Store::Retain(const Retention& retention) {
   const Inspection* best = retention.keep_best ? Best(all) : nullptr;
   if (best != nullptr) keep.insert(best->path);
   if (retention.keep_every > 0) {
-    std::set<int64_t> steps;  // of one step only the newest
+    // By the multiple that it is the first one after: of one step only the newest, which comes
+    // first.
+    std::map<int64_t, const Inspection*> first;
     for (const Inspection& one : all) {
-      if (one.info.step % retention.keep_every == 0 && steps.insert(one.info.step).second) {
-        keep.insert(one.path);
-      }
+      const int64_t multiple = one.info.step / retention.keep_every;
+      if (multiple == 0) continue;
+      const Inspection*& found = first[multiple];
+      if (found == nullptr || one.info.step < found->info.step) found = &one;
     }
+    for (const auto& [multiple, one] : first) keep.insert(one->path);
   }
   for (const Inspection& one : all) {
     if (keep.contains(one.path)) continue;

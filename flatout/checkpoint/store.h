@@ -21,9 +21,11 @@ namespace flatout::checkpoint {
 
 // What is kept when a new snapshot is complete.
 struct Retention {
-  int64_t keep_last = 3;   // the newest, at least 1
-  bool keep_best = true;   // the best by score, besides
-  int64_t keep_every = 0;  // those whose step is a multiple of this, for good; 0: none
+  int64_t keep_last = 3;  // the newest, at least 1
+  bool keep_best = true;  // the best by score, besides
+  // The first at or after each multiple of so many steps, for good; 0: none. (Runs do several steps
+  // at a time, and need not stop at a multiple.)
+  int64_t keep_every = 0;
 };
 
 // What became of old snapshots.

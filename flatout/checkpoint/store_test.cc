@@ -149,6 +149,16 @@ TEST_F(StoreTest, TheLastTheBestAndEveryNthAreKept) {
   ExpectNewest(8);
 }
 
+// Runs do several steps at a time: it is the first one after a multiple that is kept.
+TEST_F(StoreTest, StepsNeedNotBeMultiplesToBeKept) {
+  store_.Prepare();
+  for (int64_t step = 63; step <= 630; step += 63) {
+    Write(step);
+    store_.Retain({.keep_last = 1, .keep_best = false, .keep_every = 200});
+  }
+  EXPECT_THAT(Steps(), ElementsAre(630, 441, 252));
+}
+
 TEST_F(StoreTest, AtLeastOneIsKept) {
   store_.Prepare();
   Write(1);

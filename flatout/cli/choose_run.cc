@@ -37,11 +37,17 @@ bool HasEnded(const std::string& folder) {
   }
 }
 
-bool HoldsRun(const std::string& folder) { return FileExists(folder + "/run.toml"); }
+std::vector<checkpoint::Inspection> SnapshotsOf(const std::string& folder) {
+  return checkpoint::Store(train::CheckpointFolder(folder)).List();
+}
 
-// Training without a snapshot that left nothing else either was killed right after its start.
-bool HoldsNothingOfValue(const std::string& folder) {
-  return !FileExists(folder + "/weights.safetensors") && !FileExists(folder + "/best.safetensors");
+bool HoldsRun(const std::string& folder) {
+  return FileExists(folder + "/run.toml") || !SnapshotsOf(folder).empty();
+}
+
+// Whether training that left no snapshot left something else that somebody may want.
+bool HoldsWeights(const std::string& folder) {
+  return FileExists(folder + "/weights.safetensors") || FileExists(folder + "/best.safetensors");
 }
 
 // How long a run is to be; asking for more of it is no other run.
@@ -49,17 +55,44 @@ bool IsLength(const std::string& change) {
   return change.starts_with("train.epochs:") || change.starts_with("train.max_steps:");
 }
 
-train::RunFileChanges Changes(const train::RunState& state, const train::RunConfig& config) {
-  return train::CompareRunFiles(Config::ParseToml(state.run_file, "run.toml"), config.tree);
+// What is there of a run, beside the run file that is to go on with it.
+struct Found {
+  std::optional<train::RunState> state;
+  train::RunFileChanges changes;
+  bool only_length = true;  // nothing has changed but how long it is to be
+  bool nothing_left = false;
+};
+
+Found LookInto(const std::string& folder, const train::RunConfig& config) {
+  Found found;
+  found.state = PeekState(folder);
+  if (!found.state) return found;
+  const train::RunState& state = *found.state;
+  found.changes =
+      train::CompareRunFiles(Config::ParseToml(state.run_file, "run.toml"), config.tree);
+  found.only_length = found.changes.refused.empty() &&
+                      std::all_of(found.changes.noted.begin(), found.changes.noted.end(), IsLength);
+  const train::TrainOptions& train = config.train;
+  const bool long_enough = state.epochs >= train.epochs || state.stopped_early ||
+                           (train.max_steps && state.steps >= *train.max_steps);
+  found.nothing_left = state.done && found.only_length && long_enough && HasEnded(folder);
+  return found;
 }
 
 RunChoice InFolder(const train::RunConfig& config, const RunWishes& wishes) {
   RunChoice choice{.path = wishes.run_dir};
+  const bool holds_run = HoldsRun(choice.path);
   if (wishes.overwrite) {
     choice.existing = Existing::kOverwrite;
+    const std::optional<train::RunState> state = holds_run ? PeekState(choice.path) : std::nullopt;
+    if (state && !HasEnded(choice.path)) {
+      choice.messages.push_back(
+          fmt::format("replacing the run in {}, which had been interrupted after step {}",
+                      choice.path, state->steps));
+    }
     return choice;
   }
-  if (!HoldsRun(choice.path)) return choice;
+  if (!holds_run) return choice;
   if (wishes.fresh) {
     throw UserError(Code::kAlreadyExists,
                     fmt::format("{} holds a run already, and --fresh does not replace it; choose "
@@ -68,33 +101,39 @@ RunChoice InFolder(const train::RunConfig& config, const RunWishes& wishes) {
   }
   // Whoever is at work there is told of by the lock.
   if (IsLocked(choice.path)) return choice;
-  const std::optional<train::RunState> state = PeekState(choice.path);
-  if (!state) {
-    const checkpoint::Store store(train::CheckpointFolder(choice.path));
-    const auto snapshots = store.List();
-    const bool any = std::any_of(snapshots.begin(), snapshots.end(), [](const auto& one) {
-      return one.condition != checkpoint::Condition::kUnfinished;
-    });
-    if (!any && HoldsNothingOfValue(choice.path)) {
+  const Found found = LookInto(choice.path, config);
+  if (!found.state) {
+    const auto snapshots = SnapshotsOf(choice.path);
+    if (std::any_of(snapshots.begin(), snapshots.end(), [](const auto& one) {
+          return one.condition != checkpoint::Condition::kUnfinished;
+        })) {
+      choice.existing = Existing::kResume;  // loading says what is wrong with them
+    } else if (!HoldsWeights(choice.path)) {
       choice.existing = Existing::kOverwrite;
       choice.messages.push_back(fmt::format(
           "{} holds a run that ended before its first checkpoint; it begins again", choice.path));
-    } else if (any) {
-      choice.existing = Existing::kResume;  // loading says what is wrong with them
+    } else {
+      throw UserError(
+          Code::kAlreadyExists,
+          fmt::format(
+              "{} holds a run already, without a checkpoint to go on from but with weights; "
+              "choose another --run-dir, or replace that run with --overwrite",
+              choice.path));
     }
     return choice;
   }
-  const train::RunFileChanges changes = Changes(*state, config);
-  if (!changes.refused.empty()) {
+  if (!found.changes.refused.empty()) {
     throw Invalid(
         "the run in {} cannot go on with this run file, which makes another run of it ({}). Bring "
         "these keys back, choose another --run-dir, or replace the run with --fresh --overwrite",
-        choice.path, fmt::join(changes.refused, "; "));
+        choice.path, fmt::join(found.changes.refused, "; "));
   }
   choice.existing = Existing::kResume;
-  choice.done = state->done && changes.noted.empty() && HasEnded(choice.path);
-  choice.changed = !changes.noted.empty();
-  for (const std::string& change : changes.noted) {
+  choice.done = found.nothing_left;
+  choice.stopped_early = found.state->stopped_early;
+  choice.changed = !found.changes.noted.empty();
+  if (choice.done) return choice;
+  for (const std::string& change : found.changes.noted) {
     choice.messages.push_back("the run file has changed, and the run goes on with it: " + change);
   }
   return choice;
@@ -103,33 +142,31 @@ RunChoice InFolder(const train::RunConfig& config, const RunWishes& wishes) {
 RunChoice ByName(const train::RunConfig& config, const RunWishes& wishes) {
   RunChoice choice{.path = train::RunFolder::NewPath(config.name)};
   if (wishes.fresh) return choice;
-  // The latest of them.
-  std::string latest = "runs/" + config.name;
+  std::vector<std::string> folders = {"runs/" + config.name};
   for (int i = 2; FileExists(fmt::format("runs/{}-{}", config.name, i)); ++i) {
-    latest = fmt::format("runs/{}-{}", config.name, i);
+    folders.push_back(fmt::format("runs/{}-{}", config.name, i));
   }
-  if (!HoldsRun(latest) || IsLocked(latest)) return choice;
-  const std::optional<train::RunState> state = PeekState(latest);
-  if (!state) return choice;
-  const train::RunFileChanges changes = Changes(*state, config);
-  const bool same =
-      changes.refused.empty() && std::all_of(changes.noted.begin(), changes.noted.end(), IsLength);
-  if (state->done && changes.noted.empty() && HasEnded(latest)) return choice;
-  if (!same) {
-    if (state->done) return choice;
-    std::vector<std::string> all = changes.refused;
-    all.insert(all.end(), changes.noted.begin(), changes.noted.end());
+  std::reverse(folders.begin(), folders.end());  // the latest first
+  for (const std::string& folder : folders) {
+    if (!HoldsRun(folder) || IsLocked(folder)) continue;
+    const Found found = LookInto(folder, config);
+    if (!found.state || found.nothing_left) continue;
+    const bool ended = found.state->done && HasEnded(folder);
+    if (found.only_length) {
+      choice.path = folder;
+      choice.existing = Existing::kResume;
+      choice.changed = !found.changes.noted.empty();
+      choice.messages = found.changes.noted;
+      return choice;
+    }
+    if (ended) continue;
+    std::vector<std::string> all = found.changes.refused;
+    all.insert(all.end(), found.changes.noted.begin(), found.changes.noted.end());
     choice.messages.push_back(fmt::format(
-        "{} holds an unfinished run of a run file that has changed since ({}); this is a new run "
-        "in {}{}",
-        latest, fmt::join(all, "; "), choice.path,
-        changes.refused.empty() ? ". --run-dir " + latest + " would go on with it" : ""));
-    return choice;
+        "{} holds an unfinished run of a run file that has changed since ({}){}", folder,
+        fmt::join(all, "; "),
+        found.changes.refused.empty() ? "; --run-dir " + folder + " would go on with it" : ""));
   }
-  choice.path = latest;
-  choice.existing = Existing::kResume;
-  choice.changed = !changes.noted.empty();
-  for (const std::string& change : changes.noted) choice.messages.push_back(change);
   return choice;
 }
 

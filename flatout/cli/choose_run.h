@@ -14,8 +14,9 @@ namespace flatout::cli {
 struct RunChoice {
   std::string path;
   train::RunFolder::Existing existing = train::RunFolder::Existing::kRefuse;
-  bool done = false;                  // the run there has nothing left to be done
-  bool changed = false;  // the run file asks for something else than before: more epochs, say
+  bool done = false;           // the run there has nothing left to be done
+  bool stopped_early = false;  // by early stopping
+  bool changed = false;        // the run file asks for something else than before: more epochs, say
   std::vector<std::string> messages;  // why it is this folder, for people
 };
 

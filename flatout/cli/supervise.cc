@@ -108,6 +108,8 @@ bool IsFinal(const End& end) {
 // ---- what became of the time ----
 
 struct Account {
+  watch::LedgerReport before;  // what the run had behind it when supervise began
+  int64_t steps_before = 0;
   double wall = 0;    // seconds since supervise began
   double waited = 0;  // between a crash and the next start
   int64_t restarts = 0;
@@ -138,7 +140,13 @@ void ReadKept(const std::string& folder, bool ended, Account& account) {
   }
 }
 
-void Print(const Account& account, const std::string& folder) {
+void Print(Account account, const std::string& folder) {
+  for (int i = 0; i < watch::kNumCauses; ++i) {
+    double& seconds = account.kept.seconds[i];
+    seconds = std::max(0.0, seconds - account.before.seconds[i]);
+  }
+  account.kept.wall = std::max(0.0, account.kept.wall - account.before.wall);
+  account.steps = std::max<int64_t>(0, account.steps - account.steps_before);
   using watch::Cause;
   const double wall = std::max(account.wall, 1e-9);
   const auto share = [&](double seconds) {
@@ -168,6 +176,8 @@ void Print(const Account& account, const std::string& folder) {
 // The run file, the folder that every start is to use, and the child's command line with it.
 struct Plan {
   std::string folder;
+  bool goes_on = false;                   // with a run that is there
+  bool done = false;                      // which has nothing left to do
   std::vector<std::string> first, again;  // command lines
 };
 
@@ -210,7 +220,10 @@ Plan MakePlan(const Options& options) {
     for (size_t k = at; k <= i; ++k) plan.again.push_back(words[k]);
   }
   if (run_file.empty()) throw Invalid("supervise: which run file? flatout supervise -- train FILE");
-  plan.folder = ChooseRun(train::LoadRunConfig(run_file, assignments), wishes).path;
+  const RunChoice choice = ChooseRun(train::LoadRunConfig(run_file, assignments), wishes);
+  plan.folder = choice.path;
+  plan.goes_on = choice.existing == train::RunFolder::Existing::kResume;
+  plan.done = choice.done;
   plan.again.insert(plan.again.end(), {"--run-dir", plan.folder});
   const std::vector<std::string> only_first = plan.first;
   plan.first = plan.again;
@@ -228,6 +241,12 @@ int Supervise(const Options& options) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 
   Account account;
+  if (plan.goes_on) {
+    if (const auto state = PeekState(plan.folder)) {
+      account.before = state->ledger;
+      account.steps_before = state->steps;
+    }
+  }
   const double begin = SteadySeconds();
   int64_t in_vain = 0, progress = -1;
   double wait = options.wait_seconds;
@@ -272,7 +291,7 @@ int Supervise(const Options& options) {
   account.wall = SteadySeconds() - begin;
   ReadKept(plan.folder, end.signal == 0, account);
   std::printf("\ntraining %s\n", Describe(end).c_str());
-  Print(account, plan.folder);
+  if (!plan.done) Print(account, plan.folder);
   return end.exit_code;
 }
 
@@ -285,14 +304,14 @@ void AddSupervise(CLI::App& app, Run* run) {
   command
       ->add_option("--max-restarts", options->max_restarts,
                    "Starts in a row that bring no step further before giving up (10)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e9));
   command
       ->add_option("--wait", options->wait_seconds,
                    "Seconds before the first restart; each further one without progress waits "
                    "twice as long (1)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e9));
   command->add_option("--most-wait", options->most_wait_seconds, "And never longer than this (60)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e9));
   command
       ->add_option("command", options->command,
                    "After --: the training command, train run.toml ...")

@@ -65,8 +65,8 @@ void SaveTuned(const Options& options, const train::RunConfig& config,
 void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
                  const train::RunFolder& folder) {
   if (result.test) {
-    std::string line =
-        fmt::format("test on {} rows (last weights):", HumanCount(result.test->rows));
+    std::string line = fmt::format("test on {} rows ({} weights):", HumanCount(result.test->rows),
+                                   result.restored_best ? "best" : "last");
     for (const auto& [name, value] : result.test->All()) {
       line += fmt::format(" {} {:.4f}", name, value);
     }
@@ -123,9 +123,10 @@ int Train(const Options& options) {
   for (const std::string& message : choice.messages) std::printf("%s\n", message.c_str());
   if (choice.done) {
     std::printf(
-        "the run in %s is done; there is nothing left to do. For more of it raise "
-        "train.epochs; to train anew use --fresh --overwrite\n",
-        choice.path.c_str());
+        "the run in %s is done%s; there is nothing left to do. %sTo train anew use --fresh "
+        "--overwrite\n",
+        choice.path.c_str(), choice.stopped_early ? ", early stopping ended it" : "",
+        choice.stopped_early ? "" : "For more of it raise train.epochs. ");
     return kExitDone;
   }
   const bool resumes = choice.existing == train::RunFolder::Existing::kResume;

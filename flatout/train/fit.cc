@@ -116,6 +116,8 @@ class Trainer::Fitting {
     ledger.Enter(Cause::kHost);
     // A run that was stopped while it validated goes on with that.
     bool ended = epoch_ended_ ? EndEpoch(/*complete=*/true) : was_done_;
+    // All steps had been done, but not what follows them.
+    if (was_done_ && epoch_steps_ > 0) EndEpoch(/*complete=*/false);
     while (!ended && !MaxStepsReached()) {
       std::optional<data::DeviceLaunch> input;
       if (!StopAsked()) input = WaitForInput();
@@ -305,6 +307,7 @@ class Trainer::Fitting {
     state.launches = launches_;
     state.sessions = sessions_;
     state.done = done;
+    state.stopped_early = stopped_early_;
     state.position = position_;
     state.epoch_steps = epoch_steps_;
     state.epoch_rows = epoch_rows_;
@@ -367,7 +370,8 @@ class Trainer::Fitting {
 
   // The last one: when this returns it is on the disk, or the user has been told why not.
   void SaveLastSnapshot(bool done, std::optional<checkpoint::Score> score = std::nullopt) {
-    if (saver_ == nullptr) return;
+    // What follows an epoch that ended early is not to be gone on from.
+    if (saver_ == nullptr || ended_within_epoch_) return;
     const Phase phase(*t_.ledger_, Cause::kCheckpoint);
     if (saved_ == Now(done)) {
       saver_->Finish();
@@ -403,7 +407,9 @@ class Trainer::Fitting {
   // comes before the epoch is summed up, so that a run that goes on sums up all of it.
   void EndWithinEpoch() {
     SaveLastSnapshot(/*done=*/MaxStepsReached() && !result_.stopped);
-    if (epoch_steps_ > 0) EndEpoch(/*complete=*/false);
+    if (epoch_steps_ == 0) return;
+    ended_within_epoch_ = true;
+    EndEpoch(/*complete=*/false);
   }
 
   double EpochSeconds() const { return epoch_seconds_ + SteadySeconds() - epoch_begin_; }
@@ -656,6 +662,8 @@ class Trainer::Fitting {
     Fields fields = {
         {"planned_bytes", number(plan.bytes())},
         {"limit_bytes", plan.room ? number(*plan.room) : std::nan("")},
+        {"training_bytes", number(training.total())},
+        {"evaluation_bytes", plan.evaluation ? number(plan.evaluation->total()) : std::nan("")},
         {"parameters_bytes", number(training.parameters)},
         {"gradients_bytes", number(training.gradients)},
         {"optimizer_bytes", number(training.optimizer)},
@@ -663,6 +671,8 @@ class Trainer::Fitting {
         {"workspace_bytes", number(training.workspace)},
         {"scratch_bytes", number(training.scratch)},
         {"batch_bytes", number(training.batch)},
+        {"results_bytes", number(training.results)},
+        {"code_bytes", number(training.code)},
         {"micro_batch", number(plan.micro_rows)},
         {"micro_batches", number(plan.micro_batches())},
         {"loss_blocks", number(training.loss_blocks)},
@@ -780,7 +790,7 @@ class Trainer::Fitting {
         if (decision.stop) {
           note(fmt::format("stopping early: {} has not got better for {} evaluations",
                            early_->monitor(), early_->wait()));
-          stop = true;
+          stop = stopped_early_ = true;
         }
       }
     }
@@ -887,8 +897,14 @@ class Trainer::Fitting {
     try {
       best_saving_.get();
     } catch (const Error& error) {
-      LogWarning("the best weights were not saved: {}; training goes on", error.what());
+      // A disk that is full stays so, as a rule: it is said once.
+      if (!best_failed_) {
+        LogWarning("the best weights were not saved: {}; training goes on", error.what());
+      }
+      best_failed_ = true;
+      return;
     }
+    best_failed_ = false;
   }
 
   // A disk that cannot take the weights does not end training; the last good file stays.
@@ -930,6 +946,7 @@ class Trainer::Fitting {
       // As in Keras, also when training ends without having been stopped early.
       if (early_best_ != nullptr) {
         t_.UploadState(*early_best_);
+        result_.restored_best = true;
         observer_->OnMessage("restored the weights of the best evaluation");
       } else if (t_.optimizer_->uses_ema()) {
         UseAverages();
@@ -1093,10 +1110,13 @@ class Trainer::Fitting {
   int64_t sessions_ = 1;
   watch::LedgerReport earlier_ledger_;  // of those sessions
   int64_t earlier_bad_records_ = 0;
-  double computed_ = 0;          // device seconds when the last launch was retired
+  double computed_ = 0;  // device seconds when the last launch was retired
+  bool ended_within_epoch_ = false;
+  bool stopped_early_ = false;
   std::optional<Moment> saved_;  // of the snapshot handed over last
   std::unique_ptr<Saver> saver_;
   std::future<void> best_saving_;
+  bool best_failed_ = false;
   std::jthread stop_watch_;  // last: ends before what it uses
 };
 

@@ -175,6 +175,34 @@ TEST(ResumeTest, StoppedInAValidation) {
   ExpectSame(whole, second);
 }
 
+// The validation after the last of max_steps, in the middle of an epoch.
+TEST(ResumeTest, StoppedInTheLastValidation) {
+  const Job job{.train =
+                    "epochs = 2\nglobal_batch = 8\nsteps_per_launch = 1\nmax_steps = 7\n"
+                    "early_stopping = {patience = 5, restore_best_weights = true}",
+                .train_rows = 40,
+                .validation_rows = 100};
+  const std::string whole_path = Fresh("whole");
+  const Ended whole = Session(job, whole_path);
+  EXPECT_TRUE(whole.result.last_epoch.contains("val_loss"));
+  const std::string path = Fresh("last");
+  struct Last : Stopper {
+    Last() : Stopper(0) {}
+    void OnProgress(const Progress&) override {}
+    void OnEvaluation(int64_t, int64_t) override {
+      if (epochs == 1) stop.Ask("the test");
+    }
+    void OnEpochEnd(const EpochEnd&) override { ++epochs; }
+    int epochs = 0;
+  } stopper;
+  const Ended first = Session(job, path, &stopper, &stopper.stop);
+  EXPECT_TRUE(first.result.stopped);
+  EXPECT_EQ(first.result.steps, 7);
+  const Ended second = Session(job, path);
+  ExpectSame(whole, second);
+  EXPECT_EQ(EpochLines(path), EpochLines(whole_path));
+}
+
 TEST(ResumeTest, CallbacksRemember) {
   const Job job{
       .train =
@@ -393,11 +421,18 @@ TEST(ResumeTest, RunFilesAreCompared) {
       base,
       "[model]\nbuiltin = 'mlp'\nunits = 9\n[data]\nsource = 'csv'\nfiles = 'b.csv'\nworkers = 4\n"
       "shuffle = false\n[train]\nepochs = 3\n[optimizer]\nclass = 'SGD'\n");
-  EXPECT_THAT(other.noted, ElementsAre("data.files: \"b.csv\", was \"a.csv\"",
-                                       "train.epochs: 3, was 2", StartsWith("optimizer.class")));
+  EXPECT_THAT(other.noted,
+              ElementsAre("data.files: \"b.csv\", was \"a.csv\"", "train.epochs: 3, was 2"));
   EXPECT_THAT(other.refused,
-              ElementsAre("model.units: 9, was 8", "data.shuffle: false, was not set",
-                          "train.seed: not set, was 1"));
+              ElementsAre("model.units: 9, was 8", "data.shuffle: false, was true",
+                          "train.seed: 0, was 1", "optimizer.class: \"SGD\", was not set"));
+  // Defaults, spelled out; other ways to write the same; and a place within lists.
+  const RunFileChanges spelled = compare(
+      "optimizer = 'Adam'\n[model]\nlayers = [{class = 'Dense', units = 3}]\n[train]\nepochs = 1\n",
+      "[model]\nlayers = [{class = 'Dense', units = 4}]\n[train]\nseed = 0\nprecision = "
+      "'float32'\n[data]\nshuffle = true\n[optimizer]\nclass = 'Adam'\n");
+  EXPECT_THAT(spelled.noted, IsEmpty());
+  EXPECT_THAT(spelled.refused, ElementsAre("model.layers[0].units: 4, was 3"));
 }
 
 TEST(ResumeTest, AStateThatIsNoneSaysWhatIsWrong) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
@@ -94,6 +95,15 @@ void RunFolder::Begin(const Config& tree, std::optional<int64_t> resumed_log_byt
     for (const char* name : kFiles) std::filesystem::remove_all(File(name), ignored);
   }
   holds_old_run_ = false;
+  // What a killed process was about to put in place (AtomicWriteFile, SaveSafetensors).
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = std::any_of(std::begin(kFiles), std::end(kFiles), [&](const char* file) {
+      return name.starts_with(std::string(file) + ".");
+    });
+    if (ours && name.ends_with(".tmp")) std::filesystem::remove(entry.path(), ignored);
+  }
   if (resumed_log_bytes && log_bytes() > *resumed_log_bytes &&
       truncate(File(kLog).c_str(), *resumed_log_bytes) != 0) {
     LogWarning("{}; it will hold lines of steps that are done again",
@@ -183,6 +193,9 @@ Json MemoryJson(const Summary& summary) {
     json["workspace"] = plan.training.workspace;
     json["scratch"] = plan.training.scratch;
     json["batch"] = plan.training.batch;
+    json["results"] = plan.training.results;
+    json["code"] = plan.training.code;
+    json["training"] = plan.training.total();
     json["evaluation"] = plan.evaluation ? Json(plan.evaluation->total()) : Json(nullptr);
     json["micro_batch"] = plan.micro_rows;
     json["micro_batches"] = plan.micro_batches();

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "flatout/base/error.h"
+#include "flatout/data/pipeline.h"
+#include "flatout/train/options.h"
 
 namespace flatout::train {
 namespace {
@@ -123,6 +125,7 @@ std::string RunState::ToJson() const {
   json["launches"] = launches;
   json["sessions"] = sessions;
   json["done"] = done;
+  json["stopped_early"] = stopped_early;
   json["position"] = Write(position);
   json["epoch_steps"] = epoch_steps;
   json["epoch_rows"] = epoch_rows;
@@ -157,6 +160,7 @@ RunState RunState::FromJson(const std::string& text, const std::string& origin) 
     state.launches = json.at("launches");
     state.sessions = json.at("sessions");
     state.done = json.at("done");
+    state.stopped_early = json.at("stopped_early");
     state.position = ReadPosition(json.at("position"));
     state.epoch_steps = json.at("epoch_steps");
     state.epoch_rows = json.at("epoch_rows");
@@ -215,6 +219,7 @@ Kind KindOf(const std::string& table, const std::string& key) {
   if (Silent().contains(table + "." + key)) return Kind::kSilent;
   if (table == "model") return Kind::kRefused;
   if (table == "data") return IsPlace(key) ? Kind::kNoted : Kind::kRefused;
+  if (table == "optimizer" && key == "class") return Kind::kRefused;
   if (table == "train" && (key == "seed" || key == "loss" || key == "inputs" || key == "target")) {
     return Kind::kRefused;
   }
@@ -235,46 +240,114 @@ std::string Text(const Config* value) {
 
 }  // namespace
 
-RunFileChanges CompareRunFiles(const Config& saved, const Config& now) {
+namespace {
+
+// The value of each option that the run file does not set.
+class Defaults {
+ public:
+  template <typename T>
+  void operator()(std::string_view name, T& field) {
+    values_.emplace(name, ToConfig(field));
+  }
+  const Config* Find(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() || found->second.is_none() ? nullptr : &found->second;
+  }
+
+ private:
+  static Config ToConfig(const Config& value) { return value; }
+  static Config ToConfig(bool value) { return Config(value); }
+  static Config ToConfig(int64_t value) { return Config(value); }
+  static Config ToConfig(double value) { return Config(value); }
+  static Config ToConfig(const std::string& value) { return Config(value); }
+  template <typename T>
+  static Config ToConfig(const std::vector<T>&) {
+    return Config::Array();
+  }
+  template <typename T>
+  static Config ToConfig(const std::optional<T>&) {
+    return Config();
+  }
+
+  std::map<std::string, Config> values_;
+};
+
+const Config* DefaultOf(const std::string& table, const std::string& key) {
+  static const auto defaults = [] {
+    std::map<std::string, Defaults> all;
+    TrainOptions train;
+    train.Visit(all["train"]);
+    data::PipelineOptions data;
+    data.Visit(all["data"]);
+    return all;
+  }();
+  const auto found = defaults.find(table);
+  return found == defaults.end() ? nullptr : found->second.Find(key);
+}
+
+class Comparison {
+ public:
   RunFileChanges changes;
-  const auto note = [&](const std::string& table, const std::string& key, const Config* before,
-                        const Config* after) {
-    const Kind kind = KindOf(table, key);
+
+  void Compare(Kind kind, const std::string& path, const Config* before, const Config* after) {
     if (kind == Kind::kSilent) return;
-    std::string line = key.empty() ? table : table + "." + key;
-    line += ": " + Text(after) + ", was " + Text(before);
-    (kind == Kind::kNoted ? changes.noted : changes.refused).push_back(std::move(line));
-  };
-  const auto names = [](const Config* table, std::vector<std::string>& into) {
-    if (table == nullptr || !table->is_table()) return;
-    for (const auto& [name, value] : table->entries()) {
-      if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
-    }
-  };
-  std::vector<std::string> tables;
-  names(&now, tables);
-  names(&saved, tables);
-  for (const std::string& table : tables) {
-    const Config *before = saved.Find(table), *after = now.Find(table);
-    // The optimizer may be given as a name alone.
-    if ((before != nullptr && !before->is_table()) || (after != nullptr && !after->is_table())) {
-      if (before == nullptr || after == nullptr || !(*before == *after)) {
-        note(table, "", before, after);
+    if (before != nullptr && after != nullptr) {
+      if (*before == *after) return;
+      // 1 and 1.0 are the same number.
+      if (before->is_number() && after->is_number() && before->AsDouble() == after->AsDouble()) {
+        return;
       }
-      continue;
+      if (before->is_table() && after->is_table()) {
+        for (const std::string& key : Keys(before, after)) {
+          Compare(kind, path + "." + key, before->Find(key), after->Find(key));
+        }
+        return;
+      }
+      if (before->is_array() && after->is_array() &&
+          before->items().size() == after->items().size()) {
+        for (size_t i = 0; i < after->items().size(); ++i) {
+          Compare(kind, fmt::format("{}[{}]", path, i), &before->items()[i], &after->items()[i]);
+        }
+        return;
+      }
     }
+    (kind == Kind::kNoted ? changes.noted : changes.refused)
+        .push_back(path + ": " + Text(after) + ", was " + Text(before));
+  }
+
+  // Of both, in the second's order.
+  static std::vector<std::string> Keys(const Config* before, const Config* after) {
     std::vector<std::string> keys;
-    names(after, keys);
-    names(before, keys);
-    for (const std::string& key : keys) {
-      const Config* old_value = before == nullptr ? nullptr : before->Find(key);
-      const Config* new_value = after == nullptr ? nullptr : after->Find(key);
-      const bool same =
-          old_value != nullptr && new_value != nullptr ? *old_value == *new_value : false;
-      if (!same) note(table, key, old_value, new_value);
+    for (const Config* table : {after, before}) {
+      if (!table->is_table()) continue;
+      for (const auto& [key, value] : table->entries()) {
+        if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+      }
+    }
+    return keys;
+  }
+};
+
+// `optimizer = "Adam"` is short for a table.
+Config AsTable(const Config* value) {
+  if (value == nullptr) return Config::Table();
+  return value->is_string() ? Config::Table({{"class", *value}}) : *value;
+}
+
+}  // namespace
+
+RunFileChanges CompareRunFiles(const Config& saved, const Config& now) {
+  Comparison comparison;
+  for (const std::string& table : Comparison::Keys(&saved, &now)) {
+    const Config before = AsTable(saved.Find(table)), after = AsTable(now.Find(table));
+    for (const std::string& key : Comparison::Keys(&before, &after)) {
+      const Config *old_value = before.Find(key), *new_value = after.Find(key);
+      if (old_value == nullptr) old_value = DefaultOf(table, key);
+      if (new_value == nullptr) new_value = DefaultOf(table, key);
+      comparison.Compare(KindOf(table, key), table + "." + key, old_value, new_value);
     }
   }
-  return changes;
+  return comparison.changes;
 }
 
 }  // namespace flatout::train

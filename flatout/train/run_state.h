@@ -24,8 +24,9 @@ struct RunState {
   int64_t samples = 0;
   int64_t skipped_steps = 0;  // by the loss scale
   int64_t launches = 0;
-  int64_t sessions = 1;  // processes that have worked on it
-  bool done = false;     // nothing is left to be done, unless the run file asks for more
+  int64_t sessions = 1;        // processes that have worked on it
+  bool done = false;           // all steps are, unless the run file asks for more
+  bool stopped_early = false;  // by early stopping
 
   // Where it is in the epoch.
   data::IteratorState position;  // of the next record

@@ -178,7 +178,14 @@ void Trainer::CheckTarget() const {
   // Class indices must fit the outputs: XLA would clamp or give NaN far from the cause.
   const data::Field& target = fields_[target_field_];
   const ir::Shape& output = model_.outputs()[0].shape();
-  if (!loss_->name().starts_with("sparse") || target.bound == 0 || output.rank() == 0) return;
+  if (!loss_->name().starts_with("sparse")) return;
+  if (ir::IsFloat(target.shape.dtype)) {
+    throw Invalid(
+        "the loss {} takes classes, which are integers, but the data's field \"{}\" is {}; declare "
+        "an integer type for it, or set train.loss (MeanSquaredError, say, for numbers)",
+        loss_->name(), target.name, target.ToString());
+  }
+  if (target.bound == 0 || output.rank() == 0) return;
   if (output.dims.back() < target.bound) {
     throw Invalid(
         "the data's field \"{}\" has {} classes (0 to {}), but the model's output {} has "

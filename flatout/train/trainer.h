@@ -53,6 +53,7 @@ struct FitResult {
   int64_t steps = 0, epochs = 0, samples = 0;
   int64_t skipped_steps = 0;
   std::optional<int64_t> resumed_step;  // the step of the snapshot that the run went on from
+  bool restored_best = false;           // the weights are those of the best evaluation
   bool stopped = false;                 // by request (a signal), before the end
   watch::Verdict verdict;
   Summary summary;
