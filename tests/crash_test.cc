@@ -186,7 +186,7 @@ TEST_F(Crash, StoppedInEveryPhase) {
   std::mt19937_64 random(11);
   const double to_first_step = Summary("whole")["first_step_seconds"];
   int64_t stops = 0;
-  for (int64_t round = 0; round < 4; ++round) {
+  for (int64_t round = 0; stops < 8; ++round) {
     const std::string folder = fmt::format("stopped{}", round);
     for (;;) {
       auto process = place_.Start(Train(folder));
@@ -207,7 +207,6 @@ TEST_F(Crash, StoppedInEveryPhase) {
     }
     ExpectSame("whole", folder);
   }
-  EXPECT_GT(stops, 4);
 }
 
 TEST_F(Crash, ASecondSignalEndsAtOnceAndLosesNothing) {

@@ -377,7 +377,7 @@ TEST(ResumeTest, TheLedgerAndTheLogGoOn) {
   EXPECT_NEAR(ledger.sum(), ledger.wall, 1e-6 * ledger.wall);
   EXPECT_EQ(second.result.summary.sessions, 2);
   EXPECT_THAT(ReadFile(path + "/metrics.jsonl"),
-              AllOf(Not(HasSubstr(":99")), HasSubstr("\"event\":\"resume\"")));
+              AllOf(Not(HasSubstr("\"step\":99}")), HasSubstr("\"event\":\"resume\"")));
 }
 
 TEST(ResumeTest, WhatIsBeingSavedIsNotOverwritten) {
