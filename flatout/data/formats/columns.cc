@@ -318,10 +318,14 @@ std::string CellType::Expected() const {
 
 std::string CellType::InferredHint() const {
   if (!inferred) return "";
+  std::string_view wider = "text";
+  if (kind == Kind::kInteger) wider = text_takes_numbers ? "f32\" or \"text" : "i64\" or \"f32";
+  if (!text_takes_numbers && kind == Kind::kPred) wider = "i32\" or \"f32";
+  if (!text_takes_numbers && kind == Kind::kF32) wider = "f64";
   return fmt::format(
       ". The type was inferred from the first records; declare it: columns = {{ \"{}\" = \"{}\", "
       "... }}",
-      field, kind == Kind::kInteger ? "f32\" or \"text" : "text");
+      field, wider);
 }
 
 CellType MakeCellType(const ColumnSpec& spec, const Config& missing) {

@@ -61,6 +61,7 @@ struct CellType {
   int64_t bound = 0;          // as declared
   int size = 4;               // bytes of an element
   bool inferred = false;
+  bool text_takes_numbers = true;  // a column declared as text may hold numbers; not in JSON
   bool has_missing = false;
   std::array<std::byte, 8> missing{};
   std::string missing_text;  // for kText

@@ -848,7 +848,11 @@ class JsonRowReader {
     cursor_.p = first;
     return Fault(target, first,
                  fmt::format("expected {}, found {}{}", type.Expected(), cursor_.Here(),
-                             type.InferredHint()));
+                             !type.inferred ? std::string()
+                             : c == '"' ? ". The first records hold none but numbers or booleans, "
+                                          "from which its type was inferred, and a field holds "
+                                          "strings or numbers: correct the record"
+                                        : type.InferredHint()));
   }
 
   const JsonRowParser& parser_;

@@ -16,8 +16,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::MessageOf;
+using ::testing::Not;
 
 // The value as JSON without spaces, or the fault.
 std::string Show(const JsonValue& value) {
@@ -266,7 +266,10 @@ TEST_F(JsonLinesTest, BadValuesAreNamedWithTheirPlace) {
               HasSubstr("did you mean \"dog\""));
   std::string many;
   for (int i = 0; i < 1200; ++i) many += "{\"n\": 1, \"v\": [1, 2]}\n";
-  EXPECT_THAT(Fault(many + "{\"n\": \"x\", \"v\": [1, 2]}\n"), HasSubstr("inferred"));
+  EXPECT_THAT(Fault(many + "{\"n\": \"x\", \"v\": [1, 2]}\n"),
+              AllOf(HasSubstr("inferred"), HasSubstr("correct the record")));
+  EXPECT_THAT(Fault(many + "{\"n\": 3000000000, \"v\": [1, 2]}\n"),
+              HasSubstr("columns = { \"n\" = \"i64\" or \"f32\""));
   EXPECT_THAT(Fault(many + "{\"n\": 2, \"v\": [1]}\n"), HasSubstr("shape = "));
 }
 

@@ -216,6 +216,7 @@ std::shared_ptr<const Schema> Opener::MakeSchema(const RecordFiles& files, size_
     }
     Schema::Out out;
     out.type = MakeCellType(one.spec, options_.missing);
+    out.type.text_takes_numbers = false;
     out.paths = one.paths;
     out.packed = one.spec.packed;
     if (out.packed) {
