@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <regex>
 #include <set>
 #include <string>
@@ -22,6 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -72,10 +75,19 @@ global_batch = 128
     std::ofstream(folder_ / name) << text;
   }
 
-  // `flatout plan` with these arguments. `environment`: variables for it alone.
+  // `flatout plan` with these arguments. `environment`: variables for it alone. `stack`: bytes of
+  // each thread's stack, where not the system's.
   Outcome Plan(std::vector<std::string> arguments,
-               const std::map<std::string, std::string>& environment = {}) const {
-    arguments.insert(arguments.begin(), {FLATOUT_BINARY, "plan"});
+               const std::map<std::string, std::string>& environment = {},
+               std::optional<rlim_t> stack = std::nullopt) const {
+    arguments.insert(arguments.begin(), "plan");
+    return Flatout(std::move(arguments), environment, stack);
+  }
+
+  Outcome Flatout(std::vector<std::string> arguments,
+                  const std::map<std::string, std::string>& environment = {},
+                  std::optional<rlim_t> stack = std::nullopt) const {
+    arguments.insert(arguments.begin(), FLATOUT_BINARY);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -96,6 +108,12 @@ global_batch = 128
       const int out_file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
       const int err_file = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
       if (chdir(folder_.c_str()) != 0 || dup2(out_file, 1) < 0 || dup2(err_file, 2) < 0) _exit(126);
+      if (stack) {
+        rlimit limit = {};
+        getrlimit(RLIMIT_STACK, &limit);
+        limit.rlim_cur = *stack;
+        if (setrlimit(RLIMIT_STACK, &limit) != 0) _exit(126);
+      }
       execve(argv[0], argv.data(), envp.data());
       _exit(127);
     }
@@ -282,6 +300,9 @@ TEST_F(PlanCommand, WrongOptionsAreNamed) {
       {{"--batch", "0"}, "--batch"},
       {{"--batch", "12,x"}, "--batch"},
       {{"--precision", "float64"}, "float64"},
+      {{"--precision", "mixed_float16,float32,mixed_float16"}, "the policy mixed_float16 twice"},
+      {{"--price", "1,000"}, "a comma separates prices"},
+      {{"--set", "train.global_batch=99999999999999999999"}, "does not fit 64 bits"},
       {{"--set", "train.global_bach=3"}, "global_batch"},
   };
   for (const auto& [arguments, text] : cases) {
@@ -300,6 +321,61 @@ TEST_F(PlanCommand, FieldsAreChecked) {
     EXPECT_EQ(done.exit_code, kUsage) << field << done.out;
     EXPECT_THAT(done.err, HasSubstr("--field")) << field;
   }
+}
+
+TEST_F(PlanCommand, FieldsMustBeATargetAndAnInputOfDifferentNames) {
+  const Outcome alone = Plan({"run.toml", "--no-compile", "--field", "image=u8"});
+  EXPECT_EQ(alone.exit_code, kUsage);
+  EXPECT_THAT(alone.err, HasSubstr("--field image=u8: a target and at least one input are needed"));
+  const Outcome twice = Plan({"run.toml", "--no-compile", "--field", "image=u8", "--field",
+                              "label=i32", "--field", "image=f32[3]"});
+  EXPECT_EQ(twice.exit_code, kUsage);
+  EXPECT_THAT(twice.err, HasSubstr("\"image\" is named twice"));
+}
+
+TEST_F(PlanCommand, APriceThatNoRowHasIsSaid) {
+  const auto notes = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--batch", "128", "--precision", "float32", "--json"});
+    const Outcome done = Estimate(std::move(arguments));
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return done.Json()["notes"].get<std::vector<std::string>>();
+  };
+  EXPECT_THAT(notes({"--gpu", "cpu", "--price", "l4=1"}),
+              ElementsAre(HasSubstr("the price of l4 is not used")));
+  EXPECT_THAT(notes({"--gpu", "h100", "--price", "l4=1,h100=2"}),
+              ElementsAre(HasSubstr("the price of l4 is not used")));
+  EXPECT_THAT(notes({"--gpu", "cpu", "--price", "2"}),
+              ElementsAre(HasSubstr("the price is not used")));
+  EXPECT_THAT(notes({"--gpu", "h100,cpu", "--price", "2"}), IsEmpty());
+}
+
+TEST_F(PlanCommand, VariablesOfTheEnvironmentThatMeanNothingAreSaidOnce) {
+  const auto times = [](const std::string& text, const std::string& word) {
+    int found = 0;
+    for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size()) ++found;
+    return found;
+  };
+  const std::vector<std::string> arguments = {"run.toml",    "--gpu",       "cpu",      "--batch",
+                                              "128",         "--precision", "float32",  "--field",
+                                              "image=u8[9]", "--field",     "label=i32"};
+  const std::string none = (folder_ / "none").string();
+  const Outcome done = Plan(arguments, {{"FLATOUT_LOG", "xx"}, {"FLATOUT_DEPS", none}});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(times(done.err, "FLATOUT_LOG"), 1) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("debug, info, warning, error, off"));
+  EXPECT_EQ(times(done.err, "FLATOUT_DEPS is \"" + none), 1) << done.err;
+  EXPECT_THAT(Plan(arguments, {{"FLATOUT_LOG", "info"}}).err,
+              AllOf(Not(HasSubstr("FLATOUT_LOG")), Not(HasSubstr("FLATOUT_DEPS"))));
+}
+
+TEST_F(PlanCommand, AThreadThatCannotBeStartedIsMemory) {
+  // As much stack for each thread as there are addresses.
+  const Outcome done = Plan(
+      {"run.toml", "--no-compile", "--gpu", "l4", "--field", "image=u8[9]", "--field", "label=i32"},
+      {}, rlim_t{1} << 47);
+  EXPECT_EQ(done.exit_code, kOutOfMemory) << done.err;
+  EXPECT_THAT(done.err, AllOf(HasSubstr("a thread could not be started"), HasSubstr("ulimit -v"),
+                              Not(HasSubstr("fault in Flatout"))));
 }
 
 TEST_F(PlanCommand, WithoutDataItSaysHowToDoWithout) {
@@ -348,6 +424,51 @@ TEST_F(PlanCommand, TheCompilerTellsTheMemoryAndTheCacheKeepsIt) {
   ASSERT_EQ(second.exit_code, 0) << second.err;
   EXPECT_THAT(second.err, Not(HasSubstr("compiled for h100")));
   EXPECT_EQ(second.Json()["rows"], first.Json()["rows"]);
+}
+
+TEST_F(PlanCommand, TrainingTakesWhatWasPlannedAndThePartsAddUp) {
+  Write("clicks.toml", R"(
+[model]
+builtin = "dlrm"
+table_size = 1000
+[data]
+source = "clicks"
+records = 2000
+validation_records = 500
+test_records = 0
+table_size = 1000
+[train]
+device = "cpu"
+global_batch = 256
+max_steps = 4
+steps_per_launch = 64
+loss = {class = "BinaryCrossentropy", from_logits = true}
+)");
+  const Outcome planned = Plan({"clicks.toml", "--gpu", "cpu", "--batch", "256", "--json"});
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  const Outcome trained = Flatout({"train", "clicks.toml", "--run-dir", "run"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string metrics = ReadFile(folder_ / "run/metrics.jsonl");
+  const json plan = json::parse(metrics.substr(0, metrics.find('\n')));
+  ASSERT_EQ(plan["event"], "plan");
+  const int64_t training = plan["training_bytes"], evaluation = plan["evaluation_bytes"];
+  int64_t parts = 0;
+  for (const char* part : {"parameters", "gradients", "optimizer", "activations", "workspace",
+                           "batch", "results", "code", "scratch"}) {
+    parts += plan[std::string(part) + "_bytes"].get<int64_t>();
+  }
+  EXPECT_EQ(parts, training);
+  EXPECT_EQ(plan["planned_bytes"], std::max(training, evaluation));
+  EXPECT_EQ(planned.Json()["rows"][0]["memory"]["bytes"], training);
+  // The larger one is evaluation, by its own launches, and the line says so.
+  EXPECT_GT(evaluation, training);
+  EXPECT_THAT(trained.out + trained.err, HasSubstr("training alone takes"));
+
+  const json memory = json::parse(ReadFile(folder_ / "run/summary.json"))["memory"];
+  EXPECT_EQ(memory["training"], training);
+  EXPECT_EQ(memory["evaluation"], evaluation);
+  EXPECT_EQ(memory["results"], plan["results_bytes"]);
+  EXPECT_EQ(memory["code"], plan["code_bytes"]);
 }
 
 TEST_F(PlanCommand, WithoutThePluginItSaysSoAndEstimates) {
