@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,6 +177,15 @@ TEST_F(DataCommand, WrongCommandLines) {
               HasSubstr("did you mean \"files\"?"));
   EXPECT_THAT(Error(2, {"inspect", "--source", "cvs"}), HasSubstr("did you mean \"csv\"?"));
   EXPECT_THAT(Error(2, {"bench", "run.toml", "--seconds", "0"}), HasSubstr("--seconds"));
+  for (const std::string number : {"0", "-1"}) {
+    EXPECT_THAT(Error(2, {"bench", "run.toml", "--batch", number}),
+                HasSubstr("--batch must be at least 1, found " + number));
+    EXPECT_THAT(Error(2, {"convert", "run.toml", "--to", "x", "--shards", number}),
+                HasSubstr("--shards takes 1 to "));
+  }
+  EXPECT_THAT(Error(2, {"convert", "run.toml", "--to", "x", "--workers", "-1"}),
+              HasSubstr("--workers must be at least 1, or 0"));
+  EXPECT_FALSE(fs::exists(Path("x")));
 }
 
 // ---- inspect ------------------------------------------------------------------------------------
@@ -240,6 +250,14 @@ TEST_F(DataCommand, FilesAreToldByContent) {
 }
 
 // ---- index --------------------------------------------------------------------------------------
+
+TEST_F(DataCommand, APipeIsRefused) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(Error(3, {"inspect", "pipe"}), AllOf(HasSubstr("pipe: expected a file, found a pipe"),
+                                                   HasSubstr("to a file first")));
+  EXPECT_THAT(Error(3, {"inspect", "--source", "csv", "--files", "pipe"}),
+              HasSubstr("expected a file, found a pipe"));
+}
 
 TEST_F(DataCommand, IndexListsFilesAndKeepsTheirIndices) {
   RunFile();
@@ -481,6 +499,18 @@ TEST_F(DataCommand, ConvertWritesCsv) {
               StartsWith("id,half,word\n50,25,word 50\n"));
   ASSERT_EQ(First("tables", 100).size(), 100u);
   EXPECT_EQ(First("tables", 100), First("run.toml", 100));
+}
+
+TEST_F(DataCommand, ConvertRefusesWhatCsvCannotGiveBack) {
+  Write("table.csv", "x,y\n1,2\n,3\n5,6\n");
+  Write("run.toml",
+        "[data]\nsource = \"csv\"\nfiles = \"table.csv\"\n"
+        "[data.columns]\nx = { dtype = \"f32\", missing = nan }\ny = \"f32\"\n");
+  EXPECT_THAT(Error(2, {"convert", "run.toml", "--to", "tables", "--format", "csv"}),
+              AllOf(HasSubstr("record 1"), HasSubstr("holds nan"), HasSubstr("TFRecord")));
+  EXPECT_FALSE(fs::exists(Path("tables")));
+  Good({"convert", "run.toml", "--to", "shards"});
+  EXPECT_EQ(First("shards", 3), First("run.toml", 3));
 }
 
 TEST_F(DataCommand, WriteAppliesTransformsUpToChance) {

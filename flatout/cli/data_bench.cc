@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -27,7 +28,7 @@ struct Options {
   std::string split = "train";
   double seconds = 5;
   double step_ms = 5;
-  int64_t batch = 0;
+  std::optional<int64_t> batch;
   int64_t steps_per_launch = 1;
   bool json = false;
 };
@@ -78,7 +79,7 @@ class Bench {
                                        : all.Shuffle(input.seed))
               .source();
     }
-    batch_ = options.batch > 0 ? options.batch : input.global_batch;
+    batch_ = options.batch.value_or(input.global_batch);
   }
 
   const std::string& description() const { return description_; }
@@ -211,8 +212,11 @@ int BenchCommand(const Options& options) {
   if (!(options.step_ms >= 0 && options.step_ms <= 60000)) {
     throw Invalid("--step-ms must be from 0 (no device) to 60000, found {}", options.step_ms);
   }
-  if (options.batch < 0 || options.steps_per_launch < 1) {
-    throw Invalid("--batch and --steps-per-launch must be at least 1");
+  if (options.batch && *options.batch < 1) {
+    throw Invalid("--batch must be at least 1, found {}", *options.batch);
+  }
+  if (options.steps_per_launch < 1) {
+    throw Invalid("--steps-per-launch must be at least 1, found {}", options.steps_per_launch);
   }
   const DataInput input = FindDataInput(options.data);
   Bench bench(input, options);

@@ -56,7 +56,7 @@ struct Options {
   DataArguments data;
   std::string split;
   std::string to;
-  int64_t shards = 0;
+  std::optional<int64_t> shards;
   std::string shard_size;
   std::string format = "tfrecord";  // or csv
   bool gzip = false;
@@ -285,14 +285,20 @@ Plan MakePlan(const DataInput& input, const std::string& split, bool transforms)
 
 enum class Format { kTfRecord, kCsv };
 
-// One record as it stands in a file, without its frame.
-void Serialize(Format format, const data::Block& block, int64_t row, std::string& out) {
+// Record `record`, row `row` of the block, as it stands in a file, without its frame.
+void Serialize(Format format, const data::Block& block, int64_t row, int64_t record,
+               std::string& out) {
   if (format == Format::kTfRecord) {
     data::SerializeExample(block, row, out);
     return;
   }
   out.clear();
-  data::AppendCsvRow(block, row, out);
+  try {
+    data::AppendCsvRow(block, row, out);
+  } catch (Error& error) {
+    error.AddContext(fmt::format("record {}", record));
+    throw;
+  }
 }
 
 // Bytes of a file around each record.
@@ -397,7 +403,7 @@ class Serializer {
         ++chunk.left_out;
         continue;
       }
-      Serialize(format_, block, row, worker->record);
+      Serialize(format_, block, row, begin + row, worker->record);
       chunk.bytes += worker->record;
       chunk.ends.push_back(chunk.bytes.size());
     }
@@ -450,7 +456,7 @@ double BytesPerRecord(const data::SourcePtr& source, Format format) {
     int64_t own = 0, good = 0;
     for (size_t i = 0; i < numbers.size(); ++i) {
       if (block.bad(static_cast<int64_t>(i))) continue;
-      Serialize(format, block, static_cast<int64_t>(i), record);
+      Serialize(format, block, static_cast<int64_t>(i), numbers[i], record);
       own += static_cast<int64_t>(record.size()) + FrameBytes(format);
       ++good;
     }
@@ -575,10 +581,14 @@ std::string Snippet(const Config& table) {
 
 int Convert(const Options& options) {
   if (options.to.empty()) throw Invalid("--to is needed: the folder for the shards");
-  if (options.shards < 0 || options.shards > kMostShards) {
-    throw Invalid("--shards takes 1 to {}", kMostShards);
+  if (options.shards && (*options.shards < 1 || *options.shards > kMostShards)) {
+    throw Invalid("--shards takes 1 to {}, found {}", kMostShards, *options.shards);
   }
-  if (options.shards > 0 && !options.shard_size.empty()) {
+  if (options.workers < 0) {
+    throw Invalid("--workers must be at least 1, or 0 for as many as there are cores, found {}",
+                  options.workers);
+  }
+  if (options.shards && !options.shard_size.empty()) {
     throw Invalid("give --shards or --shard-size, not both");
   }
   const std::optional<int64_t> shard_bytes =
@@ -620,8 +630,8 @@ int Convert(const Options& options) {
   for (SplitPlan& split : splits) {
     const double each = std::max(1.0, BytesPerRecord(split.source, format));
     const auto size = static_cast<double>(split.source->size());
-    int64_t shards = options.shards;
-    if (shards == 0) {
+    int64_t shards = options.shards.value_or(0);
+    if (!options.shards) {
       shards = static_cast<int64_t>(std::ceil(size * each / static_cast<double>(*shard_bytes)));
     }
     MakeShards(split, std::clamp<int64_t>(shards, 1, std::min(split.source->size(), kMostShards)));
@@ -771,7 +781,7 @@ void AddOne(CLI::App& app, Run* run, const std::string& name, const std::string&
                       "split");
   command->add_option("--split", options->split, "Only this split (train, validation or test)")
       ->check(CLI::IsMember({"train", "validation", "test"}));
-  command->add_option("--shards", options->shards, "Files per split");
+  command->add_option("--shards", options->shards, "Files per split (default: by --shard-size)");
   command->add_option("--shard-size", options->shard_size,
                       "About that much in a file, before packing (default: 100MiB)");
   command

@@ -30,6 +30,13 @@ struct Head {
 };
 
 Head ReadHead(const std::string& path) {
+  // Opening a pipe would wait for one who writes into it.
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
+    throw BadData(
+        "{}: expected a file, found a pipe or device: write what it gives to a file first", path);
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw BadData("{}: cannot be read", path);
   Head head;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
@@ -22,7 +23,7 @@ struct Options {
   std::vector<std::string> assignments;
   bool json = false;
   std::string output = "predictions.csv";
-  int64_t limit = -1;
+  std::optional<int64_t> limit;
 };
 
 void AddCommon(CLI::App* command, Options& options) {
@@ -100,12 +101,12 @@ int Predict(const Options& options) {
   if (!csv && !options.output.ends_with(".safetensors")) {
     throw Invalid("--output {}: predictions are written as .csv or .safetensors", options.output);
   }
-  if (options.limit == 0 || options.limit < -1) {
-    throw Invalid("--limit must be at least 1, found {}", options.limit);
+  if (options.limit && *options.limit < 1) {
+    throw Invalid("--limit must be at least 1, found {}", *options.limit);
   }
   Opened opened = Open(options);
   std::vector<checkpoint::HostTensor> outputs =
-      opened.session.trainer->Predict(opened.source, options.limit);
+      opened.session.trainer->Predict(opened.source, options.limit.value_or(-1));
   const int64_t rows = outputs[0].shape.dims[0];
   if (csv) {
     AtomicWriteFile(options.output, ToCsv(outputs[0]));
@@ -134,9 +135,11 @@ void AddPredict(CLI::App& app, Run* run) {
   CLI::App* command = app.add_subcommand("predict", "Write a trained model's outputs for a split");
   auto options = std::make_shared<Options>();
   AddCommon(command, *options);
-  command->add_option("--output", options->output, "A .csv or .safetensors file to write")
+  command
+      ->add_option("--output", options->output,
+                   "A .csv or .safetensors file to write; one that is there is replaced")
       ->capture_default_str();
-  command->add_option("--limit", options->limit, "Only the first so many records");
+  command->add_option("--limit", options->limit, "Only the first so many records (default: all)");
   command->callback([options, run] { *run = [options] { return Predict(*options); }; });
 }
 
