@@ -183,6 +183,12 @@ TEST_F(DataCommand, WrongCommandLines) {
     EXPECT_THAT(Error(2, {"convert", "run.toml", "--to", "x", "--shards", number}),
                 HasSubstr("--shards takes 1 to "));
   }
+  // Of what is told before anything is read.
+  for (const std::string number : {"0", "-1", "-5"}) {
+    const Outcome predict = RunFlatout({"predict", "none", "--limit", number});
+    EXPECT_EQ(predict.exit_code, 2);
+    EXPECT_THAT(predict.err, HasSubstr("--limit must be at least 1, found " + number));
+  }
   EXPECT_THAT(Error(2, {"convert", "run.toml", "--to", "x", "--workers", "-1"}),
               HasSubstr("--workers must be at least 1, or 0"));
   EXPECT_FALSE(fs::exists(Path("x")));

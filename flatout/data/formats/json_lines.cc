@@ -511,7 +511,7 @@ std::string JsonSample::Unresolved(const std::vector<size_t>& paths,
   if (has(kFloat64) || has(kWide)) {
     // u64 takes no fraction and nothing negative, which the sample does not tell apart: f64 takes
     // all, though not to the last digit.
-    type = has(kFloat64) ? "f64" : has(kPlain) ? "f64\", or \"u64" : "u64\", or \"f64";
+    type = has(kFloat64) ? "f64" : has(kPlain) ? "f64\" or \"u64" : "u64\" or \"f64";
   }
   return fmt::format(
       "{}: no type can be inferred that holds {}. Declare one: columns = {{ \"{}\" = \"{}\", ... "
