@@ -277,7 +277,6 @@ class Trainer::Fitting {
     skips_in_row_ = state.skips_in_row;
     result_.last_epoch = state.last_epoch;
     earlier_ledger_ = state.ledger;
-    earlier_bad_records_ = state.bad_records;
     result_.resumed_step = state.steps;
     was_done_ = state.done;
     if (saver_ != nullptr) saver_->StartAt(launched_steps_, state.sessions, state.ledger.wall);
@@ -324,7 +323,7 @@ class Trainer::Fitting {
     state.skips_in_row = skips_in_row_;
     state.last_epoch = result_.last_epoch;
     state.ledger = Ledger();
-    state.bad_records = earlier_bad_records_ + t_.bad_records_->count();
+    state.bad_records = t_.bad_records_->state();
     state.metrics_bytes = folder_->log_bytes();
     state.run_file = t_.config_.tree.ToToml();
     return state;
@@ -1043,7 +1042,7 @@ class Trainer::Fitting {
     summary.flops_per_sample = facts.flops_per_sample;
     summary.ledger = facts.ledger;
     summary.input = facts.input;
-    summary.bad_records = earlier_bad_records_ + t_.bad_records_->count();
+    summary.bad_records = t_.bad_records_->count();
     summary.bad_record_messages = t_.bad_records_->messages();
     summary.communication_measured = facts.devices == 1;
     summary.verdict = result_.verdict.lines;
@@ -1109,8 +1108,7 @@ class Trainer::Fitting {
   double epoch_seconds_ = 0;      // of this epoch, in sessions before this one
   int64_t sessions_ = 1;
   watch::LedgerReport earlier_ledger_;  // of those sessions
-  int64_t earlier_bad_records_ = 0;
-  double computed_ = 0;  // device seconds when the last launch was retired
+  double computed_ = 0;                 // device seconds when the last launch was retired
   bool ended_within_epoch_ = false;
   bool stopped_early_ = false;
   std::optional<Moment> saved_;  // of the snapshot handed over last

@@ -407,6 +407,21 @@ TEST(ResumeTest, WhatIsBeingSavedIsNotOverwritten) {
   }
 }
 
+TEST(ResumeTest, ABadRecordCountsOnceInAllSessions) {
+  RunState state;
+  data::BadRecords bad(2);
+  bad.Report(BadData("record 3 is bad"));
+  state.bad_records = bad.state();
+  const RunState read = RunState::FromJson(state.ToJson(), "");
+  data::BadRecords later(2);
+  later.Restore(read.bad_records);
+  later.Report(BadData("record 3 is bad"));
+  EXPECT_EQ(later.count(), 1);
+  later.Report(BadData("record 4 is bad"));
+  EXPECT_EQ(later.count(), 2);
+  EXPECT_THROW(later.Report(BadData("record 5 is bad")), Error);
+}
+
 TEST(ResumeTest, RunFilesAreCompared) {
   const auto compare = [](const std::string& before, const std::string& after) {
     return CompareRunFiles(Config::ParseToml(before, "a"), Config::ParseToml(after, "b"));

@@ -143,10 +143,13 @@ std::string RunState::ToJson() const {
   json["last_epoch"] = Json::object();
   for (const auto& [name, value] : last_epoch) json["last_epoch"][name] = Write(value);
   json["ledger"] = Write(ledger);
-  json["bad_records"] = bad_records;
+  json["bad_records"] = {{"count", bad_records.count},
+                         {"messages", bad_records.messages},
+                         {"others", bad_records.others}};
   json["metrics_bytes"] = metrics_bytes;
   json["run_file"] = run_file;
-  return json.dump(1) + "\n";
+  // A message may hold bytes of a bad record.
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 RunState RunState::FromJson(const std::string& text, const std::string& origin) {
@@ -179,7 +182,10 @@ RunState RunState::FromJson(const std::string& text, const std::string& origin) 
       state.last_epoch[name] = ReadNumber(value);
     }
     state.ledger = ReadLedger(json.at("ledger"));
-    state.bad_records = json.at("bad_records");
+    const Json& bad = json.at("bad_records");
+    state.bad_records.count = bad.at("count");
+    state.bad_records.messages = bad.at("messages").get<std::vector<std::string>>();
+    state.bad_records.others = bad.at("others").get<std::vector<std::string>>();
     state.metrics_bytes = json.at("metrics_bytes");
     state.run_file = json.at("run_file");
     return state;

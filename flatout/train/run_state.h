@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "flatout/base/config.h"
+#include "flatout/data/block.h"
 #include "flatout/data/state.h"
 #include "flatout/train/monitor.h"
 #include "flatout/train/totals.h"
@@ -45,7 +46,7 @@ struct RunState {
   std::map<std::string, double> last_epoch;
 
   watch::LedgerReport ledger;  // of all sessions
-  int64_t bad_records = 0;
+  data::BadRecordsState bad_records;
   int64_t metrics_bytes = 0;  // length of metrics.jsonl
   std::string run_file;       // TOML, as used
 

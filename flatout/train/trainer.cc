@@ -431,6 +431,7 @@ void Trainer::Restore(const checkpoint::LoadedSnapshot& snapshot, RunState state
       resumed_best_.push_back(found->bytes);
     }
   }
+  bad_records_->Restore(state.bad_records);
   UploadState(tensors);
   weights_loaded_ = true;
   resumed_ = std::move(state);
