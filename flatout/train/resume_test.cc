@@ -46,6 +46,9 @@ struct Job {
   std::string rest;
   std::function<nn::Model()> model = Mlp;
   int64_t train_rows = 40, validation_rows = 0;
+  std::function<data::SourcePtr(int64_t rows)> source = [](int64_t rows) { return Source(rows); };
+  // Whoever goes on wants more of a run that is done (the command finds that out).
+  bool asks_for_more = false;
 };
 
 // Progress after every launch.
@@ -62,14 +65,19 @@ Ended Session(const Job& job, const std::string& path, Observer* observer = null
               StopRequest* stop = nullptr, int64_t devices = 1) {
   const bool resumes = FileExists(path + "/run.toml");
   RunFolder folder(path, resumes ? RunFolder::Existing::kResume : RunFolder::Existing::kRefuse);
-  Sources sources{.train = Source(job.train_rows)};
+  Sources sources{.train = job.source(job.train_rows)};
   if (job.validation_rows > 0) sources.validation = Source(job.validation_rows, 7);
   Trainer trainer(Options(job.train, kLogAll + job.rest), job.model(), sources, Devices(devices));
   const checkpoint::Store store(CheckpointFolder(path));
   if (resumes) {
     const checkpoint::Newest newest = store.LoadNewest();
     EXPECT_THAT(newest.skipped, IsEmpty());
-    trainer.Restore(*newest.snapshot, RunState::FromJson(newest.snapshot->state, "state.json"));
+    RunState state = RunState::FromJson(newest.snapshot->state, "state.json");
+    if (job.asks_for_more) {
+      EXPECT_TRUE(state.done);
+      state.done = false;
+    }
+    trainer.Restore(*newest.snapshot, std::move(state));
   }
   Ended ended;
   ended.result = trainer.Fit(&folder, observer, stop);
@@ -242,36 +250,24 @@ TEST(ResumeTest, TheLossScaleGoesOn) {
 }
 
 TEST(ResumeTest, AStreamGoesOn) {
-  Job job{.train = "epochs = 3\nglobal_batch = 4\nsteps_per_launch = 2", .train_rows = 50};
+  Job job{.train = "epochs = 3\nglobal_batch = 4\nsteps_per_launch = 2",
+          .rest = "[data]\nsource = \"arrays\"\nshuffle = false\n",
+          .train_rows = 50};
   // Records pass a filter that only running it decides.
-  const auto session = [&](const std::string& path, Observer* observer, StopRequest* stop) {
-    const bool resumes = FileExists(path + "/run.toml");
-    RunFolder folder(path, resumes ? RunFolder::Existing::kResume : RunFolder::Existing::kRefuse);
-    const data::SourcePtr stream = data::Dataset::FromSource(Source(job.train_rows))
-                                       .Filter([](const data::Block& block, int64_t row) {
-                                         int32_t label = 0;
-                                         std::memcpy(&label, block.data(1, row), sizeof(label));
-                                         return label != 1;
-                                       })
-                                       .source();
-    Trainer trainer(Options(job.train, kLogAll + "[data]\nsource = \"arrays\"\nshuffle = false\n"),
-                    Mlp(), {.train = stream}, Devices(1));
-    const checkpoint::Store store(CheckpointFolder(path));
-    if (resumes) {
-      const checkpoint::Newest newest = store.LoadNewest();
-      trainer.Restore(*newest.snapshot, RunState::FromJson(newest.snapshot->state, ""));
-    }
-    Ended ended;
-    ended.result = trainer.Fit(&folder, observer, stop);
-    ended.snapshot = *store.LoadNewest().snapshot;
-    ended.weights = trainer.Weights();
-    return ended;
+  job.source = [](int64_t rows) {
+    return data::Dataset::FromSource(Source(rows))
+        .Filter([](const data::Block& block, int64_t row) {
+          int32_t label = 0;
+          std::memcpy(&label, block.data(1, row), sizeof(label));
+          return label != 1;
+        })
+        .source();
   };
-  const Ended whole = session(Fresh("whole"), nullptr, nullptr);
+  const Ended whole = Session(job, Fresh("whole"));
   const std::string path = Fresh("stream");
   Stopper stopper(11);
-  EXPECT_TRUE(session(path, &stopper, &stopper.stop).result.stopped);
-  ExpectSame(whole, session(path, nullptr, nullptr));
+  EXPECT_TRUE(Session(job, path, &stopper, &stopper.stop).result.stopped);
+  ExpectSame(whole, Session(job, path));
 }
 
 TEST(ResumeTest, MoreEpochsAndStepsAreTheLongerRun) {
@@ -283,24 +279,8 @@ TEST(ResumeTest, MoreEpochsAndStepsAreTheLongerRun) {
   const Ended whole = Session(longer, Fresh("whole"));
   const std::string path = Fresh("longer");
   Session(shorter, path);
-  // The CLI clears this where the run file asks for more.
-  const auto go_on = [&](const Job& job) {
-    RunFolder folder(path, RunFolder::Existing::kResume);
-    Trainer trainer(Options(job.train, kLogAll), Mlp(),
-                    {.train = Source(40), .validation = Source(9, 7)}, Devices(1));
-    const checkpoint::Store store(CheckpointFolder(path));
-    const checkpoint::LoadedSnapshot snapshot = *store.LoadNewest().snapshot;
-    RunState state = RunState::FromJson(snapshot.state, "");
-    EXPECT_TRUE(state.done);
-    state.done = false;
-    trainer.Restore(snapshot, state);
-    Ended ended;
-    ended.result = trainer.Fit(&folder);
-    ended.snapshot = *store.LoadNewest().snapshot;
-    ended.weights = trainer.Weights();
-    return ended;
-  };
-  Ended again = go_on(longer);
+  longer.asks_for_more = true;
+  Ended again = Session(longer, path);
   RunState state = RunState::FromJson(again.snapshot.state, "");
   state.run_file = RunState::FromJson(whole.snapshot.state, "").run_file;
   again.snapshot.state = state.ToJson();
