@@ -125,7 +125,7 @@ class Crash : public ::testing::Test {
 };
 
 TEST_F(Crash, KilledAtRandomTimes) {
-  const int64_t kills = FromEnvironment("FLATOUT_CRASH_KILLS", 100);
+  const int64_t kills = FromEnvironment("FLATOUT_CRASH_KILLS", 300);
   const auto seed = static_cast<uint64_t>(
       FromEnvironment("FLATOUT_CRASH_SEED", static_cast<int64_t>(std::random_device()())));
   SCOPED_TRACE(fmt::format("FLATOUT_CRASH_SEED={} repeats this", seed));
