@@ -1,69 +1,19 @@
 #include "flatout/checkpoint/compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <unordered_map>
 
-#include "flatout/base/error.h"
+#include "flatout/ir/graph.h"
 
 namespace flatout::checkpoint {
 namespace {
 
 using ir::DType;
 using Kind = TensorDifference::Kind;
-
-template <typename T>
-T Load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return value;
-}
-
-double HalfToDouble(uint16_t bits) {
-  const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
-  const int exponent = bits >> 10 & 0x1f;
-  const int fraction = bits & 0x3ff;
-  if (exponent == 0x1f) {
-    return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
-                         : sign * std::numeric_limits<double>::infinity();
-  }
-  if (exponent == 0) return sign * std::ldexp(fraction, -24);
-  return sign * std::ldexp(fraction + 1024, exponent - 25);
-}
-
-double Value(DType dtype, const std::byte* at) {
-  switch (dtype) {
-    case DType::kPred:
-    case DType::kU8:
-      return Load<uint8_t>(at);
-    case DType::kI8:
-      return Load<int8_t>(at);
-    case DType::kI16:
-      return Load<int16_t>(at);
-    case DType::kI32:
-      return Load<int32_t>(at);
-    case DType::kI64:
-      return static_cast<double>(Load<int64_t>(at));
-    case DType::kU16:
-      return Load<uint16_t>(at);
-    case DType::kU32:
-      return Load<uint32_t>(at);
-    case DType::kU64:
-      return static_cast<double>(Load<uint64_t>(at));
-    case DType::kF16:
-      return HalfToDouble(Load<uint16_t>(at));
-    case DType::kBF16:
-      return std::bit_cast<float>(static_cast<uint32_t>(Load<uint16_t>(at)) << 16);
-    case DType::kF32:
-      return Load<float>(at);
-    case DType::kF64:
-      return Load<double>(at);
-  }
-  throw Internal("dtype {}", static_cast<int>(dtype));
-}
 
 void CompareValues(const HostTensor& a, const HostTensor& b, TensorDifference* difference) {
   const DType first = a.shape.dtype, second = b.shape.dtype;
@@ -73,7 +23,7 @@ void CompareValues(const HostTensor& a, const HostTensor& b, TensorDifference* d
     const std::byte* at = a.bytes.data() + i * first_bytes;
     const std::byte* other = b.bytes.data() + i * second_bytes;
     if (first == second && std::memcmp(at, other, static_cast<size_t>(first_bytes)) == 0) continue;
-    const double left = Value(first, at), right = Value(second, other);
+    const double left = ir::LoadElement(first, at), right = ir::LoadElement(second, other);
     if (first != second && left == right) continue;
     ++difference->values_different;
     // Not std::max, which would lose a NaN.

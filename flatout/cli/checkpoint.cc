@@ -19,6 +19,7 @@
 #include "flatout/checkpoint/safetensors.h"
 #include "flatout/checkpoint/store.h"
 #include "flatout/cli/command.h"
+#include "flatout/train/saver.h"
 
 namespace flatout::cli {
 namespace {
@@ -87,9 +88,9 @@ Target FindTarget(const std::string& argument) {
   const std::string name = std::filesystem::path(path).filename().string();
   if (FileExists(path + "/manifest.json") || name.starts_with("step-")) {
     target.snapshot = path;
-  } else if (IsFolder(path + "/checkpoints")) {
+  } else if (IsFolder(train::CheckpointFolder(path))) {
     target.run = path;
-    target.folder = path + "/checkpoints";
+    target.folder = train::CheckpointFolder(path);
   } else if (FileExists(path + "/run.toml") || FileExists(path + "/weights.safetensors")) {
     target.run = path;
   } else if (name == "checkpoints" || !checkpoint::Store(path).List().empty()) {

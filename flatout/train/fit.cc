@@ -538,10 +538,10 @@ class Trainer::Fitting {
     ++launches_;
     if (saver_ != nullptr) {
       saver_->Tell();
-      const double slowed =
-          saver_->NoteSteps(launch.steps, t_.ledger_->Report().of(Cause::kCompute) - computed_);
+      const double computed = t_.ledger_->Report().of(Cause::kCompute);
+      const double slowed = saver_->NoteSteps(launch.steps, computed - computed_);
       if (slowed > 0) t_.ledger_->Reattribute(Cause::kCompute, Cause::kCheckpoint, slowed);
-      computed_ = t_.ledger_->Report().of(Cause::kCompute);
+      computed_ = computed - slowed;
     }
     if (result_.summary.first_step_seconds == 0) {
       result_.summary.first_step_seconds = SecondsSinceProcessStart();
@@ -1047,7 +1047,10 @@ class Trainer::Fitting {
     summary.communication_measured = facts.devices == 1;
     summary.verdict = result_.verdict.lines;
     summary.sessions = sessions_;
-    if (saver_ != nullptr) summary.saves = saver_->stats();
+    if (saver_ != nullptr) {
+      saver_->Tell();
+      summary.saves = saver_->stats();
+    }
     summary.steps_per_launch = t_.steps_per_launch_;
     summary.devices = facts.devices;
     summary.device = facts.device_kind;

@@ -56,7 +56,7 @@ std::string LockHolder(int folder) {
 }  // namespace
 
 RunFolder::RunFolder(std::string path, Existing existing)
-    : path_(std::move(path)), existing_(existing) {
+    : path_(std::move(path)) {
   MakeDirs(path_);
   // The folder itself is locked. The kernel lets go when the process ends, however it ends. A file
   // system that cannot lock folders (some network ones) does without.

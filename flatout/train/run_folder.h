@@ -74,8 +74,6 @@ class RunFolder {
 
   const std::string& path() const { return path_; }
   std::string File(const std::string& name) const { return path_ + "/" + name; }
-  // Whether there is one to go on with.
-  bool holds_old_run() const { return holds_old_run_; }
   // The run begins: removes what an old run left and writes the run file as used. With
   // `resumed_log_bytes` it goes on: everything stays, but of metrics.jsonl only so many bytes, what
   // comes after them was written by steps that are about to be done again.
@@ -91,7 +89,6 @@ class RunFolder {
  private:
   std::string path_;
   int lock_ = -1;  // file descriptor
-  Existing existing_ = Existing::kRefuse;
   bool holds_old_run_ = false;
   bool log_failed_ = false;
 };

@@ -35,7 +35,10 @@ Saver::Saver(const std::string& run_folder, const CheckpointOptions& options, Sa
   saver.retention = {.keep_last = options.keep_last,
                      .keep_best = options.keep_best,
                      .keep_every = options.keep_every};
-  saver.done = [this](const checkpoint::SaveResult& result) { Ended(result); };
+  saver.done = [this](const checkpoint::SaveResult& result) {
+    const std::lock_guard lock(mutex_);
+    news_.push_back(result);
+  };
   saver_ = std::make_unique<checkpoint::AsyncSaver>(store_, std::move(saver));
 }
 
@@ -45,9 +48,7 @@ void Saver::Prepare(int64_t bytes) {
   } catch (const Error& error) {
     LogWarning("this run cannot be saved: {}; training goes on, and every save will be tried",
                error.what());
-    const std::lock_guard lock(mutex_);
     stats_.error = error.what();
-    failing_ = true;
   }
 }
 
@@ -55,9 +56,10 @@ checkpoint::IntervalFacts Saver::Facts() const {
   checkpoint::IntervalFacts facts;
   facts.between = checkpoint::TimeBetweenInterruptions(
       interruptions_, earlier_seconds_ + SteadySeconds() - begun_, options_.between_interruptions);
-  const checkpoint::SaverStatus status = saver_->status();
-  if (handed_over_ > 0) facts.cost = (blocked_ + slowed_) / static_cast<double>(handed_over_);
-  if (status.last) facts.save_seconds = status.last->seconds;
+  if (handed_over_ > 0) {
+    facts.cost = (stats_.blocked + stats_.slowed) / static_cast<double>(handed_over_);
+  }
+  facts.save_seconds = save_seconds_;
   return facts;
 }
 
@@ -75,17 +77,13 @@ void Saver::Save(checkpoint::Snapshot snapshot, int64_t step) {
 }
 
 void Saver::Finish() {
-  saver_->SetBytesPerSecond(0);
   saver_->Wait();
   Tell();
 }
 
-bool Saver::SaveNow(checkpoint::Snapshot snapshot, int64_t step) {
-  const int64_t updates = snapshot.step;
+void Saver::SaveNow(checkpoint::Snapshot snapshot, int64_t step) {
   Save(std::move(snapshot), step);
   Finish();
-  const std::lock_guard lock(mutex_);
-  return stats_.last_step == updates;
 }
 
 double Saver::NoteSteps(int64_t steps, double seconds) {
@@ -98,26 +96,11 @@ double Saver::NoteSteps(int64_t steps, double seconds) {
   }
   if (!step_seconds_) return 0;
   const double slowed = std::max(0.0, seconds - static_cast<double>(steps) * *step_seconds_);
-  slowed_ += slowed;
+  stats_.slowed += slowed;
   return slowed;
 }
 
-void Saver::NoteBlocked(double seconds) { blocked_ += seconds; }
-
-void Saver::Ended(const checkpoint::SaveResult& result) {
-  const std::lock_guard lock(mutex_);
-  if (result.ok) {
-    ++stats_.saves;
-    stats_.last_step = result.step;
-    stats_.bytes = result.bytes;
-    stats_.error.clear();
-  } else {
-    ++stats_.failures;
-    stats_.error = result.error;
-  }
-  stats_.write_seconds += result.write_seconds;
-  news_.push_back(result);
-}
+void Saver::NoteBlocked(double seconds) { stats_.blocked += seconds; }
 
 void Saver::Tell() {
   std::vector<checkpoint::SaveResult> news;
@@ -126,19 +109,24 @@ void Saver::Tell() {
     news.swap(news_);
   }
   for (const checkpoint::SaveResult& result : news) {
+    save_seconds_ = result.seconds;
+    stats_.write_seconds += result.write_seconds;
+    // The same again and again is said once; that it has ended, too.
+    const bool failed_before = !stats_.error.empty();
     if (!result.ok) {
-      // The same again and again is said once; that it has ended, too.
-      if (!failing_) {
-        LogWarning(
-            "the checkpoint of step {} was not saved: {}; training goes on, the last good "
-            "one stays",
-            result.step, result.error);
-      }
-      failing_ = true;
+      ++stats_.failures;
+      stats_.error = result.error;
+      if (failed_before) continue;
+      LogWarning(
+          "the checkpoint of step {} was not saved: {}; training goes on, the last good one stays",
+          result.step, result.error);
       continue;
     }
-    if (failing_) say_(fmt::format("checkpoints can be saved again (step {})", result.step));
-    failing_ = false;
+    ++stats_.saves;
+    stats_.last_step = result.step;
+    stats_.bytes = result.bytes;
+    stats_.error.clear();
+    if (failed_before) say_(fmt::format("checkpoints can be saved again (step {})", result.step));
     for (const std::string& note : result.notes) say_("checkpoints: " + note);
   }
   if (news.empty() || !interval_.automatic) return;
@@ -156,13 +144,7 @@ void Saver::Tell() {
 }
 
 Saver::Stats Saver::stats() const {
-  Stats stats;
-  {
-    const std::lock_guard lock(mutex_);
-    stats = stats_;
-  }
-  stats.blocked = blocked_;
-  stats.slowed = slowed_;
+  Stats stats = stats_;
   if (interval_.automatic && stats.saves > 0) {
     stats.interval = checkpoint::AutomaticSeconds(Facts());
   } else if (interval_.every_seconds > 0) {

@@ -40,9 +40,8 @@ class Saver {
   // Hands a snapshot to the writer's thread. With another still being written it waits for that
   // one. Failures are told by Tell.
   void Save(checkpoint::Snapshot snapshot, int64_t step);
-  // The last one of a run: everything else can wait. True when it is on the disk, or another of
-  // that step.
-  bool SaveNow(checkpoint::Snapshot snapshot, int64_t step);
+  // The last one of a run: everything else can wait until it is on the disk, or has failed.
+  void SaveNow(checkpoint::Snapshot snapshot, int64_t step);
   // Waits until nothing is being written any more.
   void Finish();
   // After some steps took `seconds` of the device: what a save under way takes from them. Returns
@@ -50,14 +49,13 @@ class Saver {
   double NoteSteps(int64_t steps, double seconds);
   // Seconds for which the training thread stood still for a save.
   void NoteBlocked(double seconds);
-  // Tells the user what the writer's thread has found out since the last call.
+  // Takes in what the writer's thread has found out since the last call, and tells the user.
   void Tell();
 
   // How long a snapshot of so many bytes takes, as far as that was measured.
   std::optional<double> EstimateSeconds(int64_t bytes) const {
     return saver_->EstimateSeconds(bytes);
   }
-  bool busy() const { return saver_->busy(); }
 
   struct Stats {
     int64_t saves = 0, failures = 0;
@@ -68,11 +66,11 @@ class Saver {
     std::optional<double> interval;  // seconds between snapshots, where they are chosen
     std::string error;               // of the last save, if it failed
   };
+  // As of the last Tell.
   Stats stats() const;
 
  private:
   checkpoint::IntervalFacts Facts() const;
-  void Ended(const checkpoint::SaveResult& result);
 
   CheckpointOptions options_;
   checkpoint::IntervalOptions interval_;
@@ -82,16 +80,16 @@ class Saver {
   double last_handed_over_;    // and when the last snapshot was
   int64_t interruptions_ = 0;  // before this process
   double earlier_seconds_ = 0;
-  int64_t last_step_ = 0;            // of that
-  double blocked_ = 0, slowed_ = 0;  // seconds
+  int64_t last_step_ = 0;  // of that
   int64_t handed_over_ = 0;
+  double save_seconds_ = 0;             // of the last save that has ended
   std::optional<double> step_seconds_;  // of a step without a save beside it
   double told_interval_ = 0;
 
-  mutable std::mutex mutex_;  // of what the writer's thread changes
-  std::vector<checkpoint::SaveResult> news_;
   Stats stats_;
-  bool failing_ = false;
+
+  std::mutex mutex_;  // of what the writer's thread adds to
+  std::vector<checkpoint::SaveResult> news_;
 
   std::unique_ptr<checkpoint::AsyncSaver> saver_;  // last: its thread uses the rest
 };
