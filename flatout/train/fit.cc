@@ -854,11 +854,14 @@ class Trainer::Fitting {
     return found == logs.end() ? nullptr : &found->second;
   }
 
+  static void SaveWeights(const std::string& path, checkpoint::TensorFile file, int64_t step) {
+    file.metadata["step"] = std::to_string(step);
+    checkpoint::SaveSafetensors(path, file);
+  }
+
   void Save(const std::string& name) {
     const Phase phase(*t_.ledger_, Cause::kCheckpoint);
-    checkpoint::TensorFile file = t_.Weights();
-    file.metadata["step"] = std::to_string(result_.steps);
-    checkpoint::SaveSafetensors(folder_->File(name), file);
+    SaveWeights(folder_->File(name), t_.Weights(), result_.steps);
   }
 
   // The best weights, written behind the steps that follow. At most one such file is under way.
@@ -870,25 +873,10 @@ class Trainer::Fitting {
       SaveOrWarn("best.safetensors");
       return;
     }
-    auto file = std::make_shared<checkpoint::TensorFile>();
-    file->metadata = t_.WeightsMetadata();
-    file->metadata["step"] = std::to_string(result_.steps);
-    std::vector<std::shared_ptr<const xla::Buffer>> buffers;
-    for (size_t i = 0; i < t_.model_.variables().size(); ++i) {
-      buffers.push_back(t_.state_.at(0)[i]);
-      file->tensors.push_back({t_.layout_[i].name, t_.layout_[i].shape, {}});
-    }
-    const std::string path = folder_->File("best.safetensors");
     best_saving_ =
-        std::async(std::launch::async, [file, path, buffers = std::move(buffers)]() mutable {
-          for (size_t i = 0; i < buffers.size(); ++i) {
-            Bytes& bytes = file->tensors[i].bytes;
-            bytes.resize(static_cast<size_t>(buffers[i]->shape().bytes()));
-            buffers[i]->ToHost(bytes.data(), bytes.size());
-            buffers[i] = nullptr;  // its memory may be written to again
-          }
-          checkpoint::SaveSafetensors(path, *file);
-        });
+        std::async(std::launch::async,
+                   [weights = t_.DeferredWeights(), path = folder_->File("best.safetensors"),
+                    step = result_.steps] { SaveWeights(path, weights(), step); });
   }
 
   void FinishBest() {

@@ -916,18 +916,25 @@ std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& sour
 
 // ---- weights ----
 
-checkpoint::TensorFile Trainer::Weights() const {
+checkpoint::TensorFile Trainer::Weights() const { return DeferredWeights()(); }
+
+std::function<checkpoint::TensorFile()> Trainer::DeferredWeights() const {
   checkpoint::TensorFile file;
+  std::vector<std::shared_ptr<const xla::Buffer>> buffers;
   for (size_t i = 0; i < model_.variables().size(); ++i) {
-    const xla::Buffer& buffer = *state_.at(0)[i];
-    checkpoint::HostTensor& tensor = file.tensors.emplace_back();
-    tensor.name = layout_[i].name;
-    tensor.shape = layout_[i].shape;
-    tensor.bytes.resize(tensor.shape.bytes());
-    buffer.ToHost(tensor.bytes.data(), tensor.bytes.size());
+    buffers.push_back(state_.at(0)[i]);
+    file.tensors.push_back({layout_[i].name, layout_[i].shape, {}});
   }
   file.metadata = WeightsMetadata();
-  return file;
+  return [file = std::move(file), buffers = std::move(buffers)]() mutable {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      Bytes& bytes = file.tensors[i].bytes;
+      bytes.resize(static_cast<size_t>(file.tensors[i].shape.bytes()));
+      buffers[i]->ToHost(bytes.data(), bytes.size());
+      buffers[i] = nullptr;  // its memory may be written to again
+    }
+    return std::move(file);
+  };
 }
 
 std::map<std::string, std::string> Trainer::WeightsMetadata() const {

@@ -173,6 +173,9 @@ class Trainer {
   // buffers are handed over, and stay as they are until they have been copied; else host copies
   // made now.
   std::vector<checkpoint::TensorGroup> StateGroups(bool share) const;
+  // The weights as they are now, for whoever calls this (once, on any thread) while training goes
+  // on: it shares the device's buffers until they have been copied.
+  std::function<checkpoint::TensorFile()> DeferredWeights() const;
   std::map<std::string, std::string> WeightsMetadata() const;
   double MeasureCeiling(Launch& launch, double seconds);
 
