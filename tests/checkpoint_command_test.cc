@@ -1,11 +1,7 @@
 // flatout checkpoint as people run it, on snapshots written here.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,23 +10,19 @@
 #include "flatout/base/file.h"
 #include "flatout/checkpoint/safetensors.h"
 #include "flatout/checkpoint/testing.h"
+#include "tests/command.h"
 
 namespace flatout::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
+using flatout::testing::Outcome;
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-struct Outcome {
-  int exit_code = -1;
-  std::string out, err;
-  json Json() const { return json::parse(out); }
-};
 
 class CheckpointCommand : public ::testing::Test {
  protected:
@@ -41,25 +33,8 @@ class CheckpointCommand : public ::testing::Test {
 
   // flatout checkpoint ARGUMENTS in the scratch folder.
   Outcome Run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {FLATOUT_BINARY, "checkpoint"});
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    const std::string out = scratch_.File("out"), err = scratch_.File("err");
-    const pid_t pid = fork();
-    if (pid == 0) {
-      const int to_out = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-      const int to_err = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-      if (chdir(scratch_.path().c_str()) != 0 || dup2(to_out, 1) < 0 || dup2(to_err, 2) < 0) {
-        _exit(126);
-      }
-      execv(argv[0], argv.data());
-      _exit(127);
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), ReadFile(out),
-            ReadFile(err)};
+    arguments.insert(arguments.begin(), "checkpoint");
+    return flatout::testing::RunFlatout(scratch_.path(), std::move(arguments));
   }
   Outcome Good(const std::vector<std::string>& arguments) const {
     Outcome outcome = Run(arguments);

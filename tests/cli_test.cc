@@ -1,14 +1,11 @@
 // The flatout command as people run it: what it prints, what it leaves behind, how it ends.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,9 +14,14 @@
 #include <thread>
 #include <vector>
 
+#include "tests/command.h"
+
 namespace {
 
 namespace fs = std::filesystem;
+using flatout::testing::Outcome;
+using flatout::testing::Process;
+using flatout::testing::ReadAll;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -43,11 +45,6 @@ class Scratch : public ::testing::Environment {
 [[maybe_unused]] const auto* const scratch =
     ::testing::AddGlobalTestEnvironment(new Scratch);  // NOLINT: gtest owns it
 
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::vector<std::string> FilesIn(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -55,59 +52,6 @@ std::vector<std::string> FilesIn(const fs::path& folder) {
   }
   return names;
 }
-
-struct Outcome {
-  int exit_code = -1;  // -signal when a signal ended it
-  std::string out, err;
-};
-
-// A flatout process in the folder `path`, with its output in files there.
-class Process {
- public:
-  Process(const fs::path& folder, std::vector<std::string> arguments) {
-    static int count = 0;
-    const std::string stem = (Scratch::path / fmt::format("process{}", count++)).string();
-    out_ = stem + ".out";
-    err_ = stem + ".err";
-    arguments.insert(arguments.begin(), FLATOUT_BINARY);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    pid_ = fork();
-    if (pid_ != 0) return;
-    // The child: only what is safe between fork and exec.
-    const int out = open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    const int err = open(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    if (chdir(folder.c_str()) != 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) _exit(126);
-    execv(argv[0], argv.data());
-    _exit(127);
-  }
-  // Until standard output holds `text`; false when the process ended before.
-  bool WaitFor(const std::string& text) {
-    while (ReadFile(out_).find(text) == std::string::npos) {
-      int status = 0;
-      if (waitpid(pid_, &status, WNOHANG) == pid_) {
-        ended_ = true;
-        status_ = status;
-        return ReadFile(out_).find(text) != std::string::npos;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return true;
-  }
-  void Signal(int signal) const { kill(pid_, signal); }
-  Outcome Wait() {
-    if (!ended_) waitpid(pid_, &status_, 0);
-    return {WIFEXITED(status_) ? WEXITSTATUS(status_) : -WTERMSIG(status_), ReadFile(out_),
-            ReadFile(err_)};
-  }
-
- private:
-  std::string out_, err_;
-  pid_t pid_ = -1;
-  bool ended_ = false;
-  int status_ = 0;
-};
 
 class Cli : public ::testing::Test {
  protected:
@@ -117,7 +61,7 @@ class Cli : public ::testing::Test {
     fs::create_directories(folder_);
   }
   Outcome Run(std::vector<std::string> arguments) const {
-    return Process(folder_, std::move(arguments)).Wait();
+    return flatout::testing::RunFlatout(folder_, std::move(arguments));
   }
   // A run must fail: one message on standard error with this start, and this exit code.
   std::string Error(int exit_code, std::vector<std::string> arguments) const {
@@ -160,7 +104,7 @@ class Cli : public ::testing::Test {
     Write("labels", labels);
   }
   nlohmann::json Summary(const std::string& run) const {
-    return nlohmann::json::parse(ReadFile(folder_ / run / "summary.json"));
+    return nlohmann::json::parse(ReadAll(folder_ / run / "summary.json"));
   }
 
   fs::path folder_;
@@ -357,7 +301,7 @@ TEST_F(Cli, BadDataHasItsOwnExitCode) {
   fs::remove(folder_ / "labels");
   EXPECT_THAT(error(), AllOf(HasSubstr("labels"), HasSubstr("no such file")));
   WriteIdx();
-  const std::string images = ReadFile(folder_ / "images");
+  const std::string images = ReadAll(folder_ / "images");
   Write("images", images.substr(0, images.size() - 3));
   EXPECT_THAT(error(), AllOf(HasSubstr("images"), HasSubstr("56"), HasSubstr("53")));
   Write("images", images.substr(0, 9));
@@ -479,7 +423,7 @@ TEST_F(Cli, TrainEvaluatePredict) {
   const Outcome predict = Run({"predict", "run", "--limit", "30", "--output", "p.csv"});
   ASSERT_EQ(predict.exit_code, 0) << predict.err;
   EXPECT_THAT(predict.out, AllOf(HasSubstr("30 predictions"), HasSubstr("p.csv")));
-  std::istringstream csv(ReadFile(folder_ / "p.csv"));
+  std::istringstream csv(ReadAll(folder_ / "p.csv"));
   std::string line;
   std::getline(csv, line);
   EXPECT_THAT(line, StartsWith("record,output_0,"));
@@ -505,7 +449,7 @@ TEST_F(Cli, TrainEvaluatePredict) {
   EXPECT_THAT(Error(2, {"evaluate", "run", "--set", "model.builtin=cnn"}),
               AllOf(HasSubstr("does not fit the model"), HasSubstr("missing"),
                     HasSubstr("is not in the model")));
-  const std::string weights = ReadFile(folder_ / "run" / "weights.safetensors");
+  const std::string weights = ReadAll(folder_ / "run" / "weights.safetensors");
   Write("cut.safetensors", weights.substr(0, weights.size() / 2));
   EXPECT_THAT(Error(3, {"evaluate", "run", "--weights", "cut.safetensors"}),
               AllOf(HasSubstr("cut.safetensors"), HasSubstr("cut")));
@@ -513,7 +457,7 @@ TEST_F(Cli, TrainEvaluatePredict) {
 
 TEST_F(Cli, ARunIsNotOverwrittenUnasked) {
   ASSERT_EQ(Run(SmallRun("run")).exit_code, 0);
-  const std::string summary = ReadFile(folder_ / "run" / "summary.json");
+  const std::string summary = ReadAll(folder_ / "run" / "summary.json");
   EXPECT_THAT(Error(2, SmallRun("run", {"--fresh"})),
               AllOf(HasSubstr("run holds a run already"), HasSubstr("--overwrite")));
   // The same again has nothing left to do; another run file is another run.
@@ -525,7 +469,7 @@ TEST_F(Cli, ARunIsNotOverwrittenUnasked) {
   EXPECT_THAT(Error(2, SmallRun("run", {"--set", "train.epochs=9", "--weights",
                                         "run/weights.safetensors"})),
               HasSubstr("--weights is for new runs"));
-  EXPECT_EQ(ReadFile(folder_ / "run" / "summary.json"), summary);
+  EXPECT_EQ(ReadAll(folder_ / "run" / "summary.json"), summary);
   const Outcome again = Run(SmallRun("run", {"--overwrite", "--set", "train.epochs=1"}));
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(Summary("run")["epochs"], 1);
@@ -549,7 +493,7 @@ TEST_F(Cli, TheSameSeedGivesTheSameFile) {
   }
   ASSERT_EQ(Run({"train", "run.toml", "--run-dir", "c", "--set", "train.seed=5"}).exit_code, 0);
   const auto weights = [&](const char* name) {
-    return ReadFile(folder_ / name / "weights.safetensors");
+    return ReadAll(folder_ / name / "weights.safetensors");
   };
   EXPECT_EQ(weights("a"), weights("b"));
   EXPECT_NE(weights("a"), weights("c"));
@@ -652,8 +596,8 @@ TEST_F(Cli, CheckFiniteLooksIntoEveryStep) {
   const Outcome plain = Run({"train", "run.toml", "--run-dir", "plain"});
   const Outcome checked = Run({"train", "run.toml", "--check-finite", "--run-dir", "checked"});
   ASSERT_EQ(checked.exit_code, 0) << checked.err;
-  EXPECT_EQ(ReadFile(folder_ / "plain" / "weights.safetensors"),
-            ReadFile(folder_ / "checked" / "weights.safetensors"));
+  EXPECT_EQ(ReadAll(folder_ / "plain" / "weights.safetensors"),
+            ReadAll(folder_ / "checked" / "weights.safetensors"));
   const Outcome bad = Run({"train", "run.toml", "--check-finite", "--run-dir", "bad", "--set",
                            "optimizer={class=\"SGD\", learning_rate=1e38}"});
   EXPECT_EQ(bad.exit_code, 2) << bad.err;
@@ -715,7 +659,7 @@ TEST_F(Cli, StandardOutputThatIsFullIsAnError) {
       fmt::format("cd '{}' && '{}' models > /dev/full 2> err", folder_.string(), FLATOUT_BINARY);
   const int status = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), 2);
-  EXPECT_THAT(ReadFile(folder_ / "err"), HasSubstr("standard output"));
+  EXPECT_THAT(ReadAll(folder_ / "err"), HasSubstr("standard output"));
 }
 
 }  // namespace

@@ -13,8 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "flatout/base/file.h"
 #include "flatout/checkpoint/compare.h"
 #include "flatout/checkpoint/store.h"
+#include "flatout/checkpoint/testing.h"
 #include "tests/command.h"
 
 namespace flatout {
@@ -24,8 +26,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Outcome;
+using testing::Process;
 using testing::ReadAll;
-using testing::Workplace;
 
 int64_t FromEnvironment(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -80,22 +82,30 @@ std::string Table(int64_t rows) {
 class Crash : public ::testing::Test {
  protected:
   Crash() {
-    place_.Write("run.toml", kRunFile);
-    place_.Write("train.csv", Table(360));
+    setenv("FLATOUT_CACHE", scratch_.File("cache").c_str(), 1);
+    setenv("FLATOUT_DEPS", FLATOUT_DEPS_FOLDER, 0);
+    std::filesystem::create_directory(work_);
+    AtomicWriteFile(Path("run.toml"), kRunFile);
+    AtomicWriteFile(Path("train.csv"), Table(360));
+  }
+  std::filesystem::path Path(const std::string& name) const { return work_ / name; }
+  Process Start(std::vector<std::string> arguments) const { return {work_, std::move(arguments)}; }
+  Outcome Run(std::vector<std::string> arguments) const {
+    return testing::RunFlatout(work_, std::move(arguments));
   }
   std::vector<std::string> Train(const std::string& folder) const {
     return {"train", "run.toml", "--run-dir", folder};
   }
   checkpoint::Store StoreOf(const std::string& folder) const {
-    return checkpoint::Store((place_.Path(folder) / "checkpoints").string());
+    return checkpoint::Store((Path(folder) / "checkpoints").string());
   }
   nlohmann::json Summary(const std::string& folder) const {
-    return nlohmann::json::parse(ReadAll(place_.Path(folder) / "summary.json"));
+    return nlohmann::json::parse(ReadAll(Path(folder) / "summary.json"));
   }
   // Every file and figure that a user keeps.
   void ExpectSame(const std::string& a, const std::string& b) const {
     for (const char* file : {"weights.safetensors", "best.safetensors"}) {
-      EXPECT_EQ(ReadAll(place_.Path(a) / file), ReadAll(place_.Path(b) / file)) << file;
+      EXPECT_EQ(ReadAll(Path(a) / file), ReadAll(Path(b) / file)) << file;
     }
     EXPECT_EQ(Summary(a)["metrics"], Summary(b)["metrics"]);
     EXPECT_EQ(Summary(a)["steps"], Summary(b)["steps"]);
@@ -111,7 +121,7 @@ class Crash : public ::testing::Test {
   // The epochs of metrics.jsonl without their times.
   std::vector<std::string> Epochs(const std::string& folder) const {
     std::vector<std::string> lines;
-    std::istringstream file(ReadAll(place_.Path(folder) / "metrics.jsonl"));
+    std::istringstream file(ReadAll(Path(folder) / "metrics.jsonl"));
     for (std::string line; std::getline(file, line);) {
       nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
       if (!json.is_object() || json["event"] != "epoch") continue;
@@ -121,7 +131,8 @@ class Crash : public ::testing::Test {
     return lines;
   }
 
-  Workplace place_;
+  const checkpoint::ScratchFolder scratch_{"crash"};
+  const std::filesystem::path work_ = scratch_.File("work");
 };
 
 TEST_F(Crash, KilledAtRandomTimes) {
@@ -131,11 +142,11 @@ TEST_F(Crash, KilledAtRandomTimes) {
   SCOPED_TRACE(fmt::format("FLATOUT_CRASH_SEED={} repeats this", seed));
   std::mt19937_64 random(seed);
 
-  const Outcome whole = place_.Run(Train("whole"));
+  const Outcome whole = Run(Train("whole"));
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   // How long a start takes (the compiled programs are in the cache now), and a run after it.
   const auto begin = std::chrono::steady_clock::now();
-  const Outcome second = place_.Run(Train("second"));
+  const Outcome second = Run(Train("second"));
   ASSERT_EQ(second.exit_code, 0) << second.err;
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -147,7 +158,7 @@ TEST_F(Crash, KilledAtRandomTimes) {
     const std::string folder = fmt::format("killed{}", runs++);
     int64_t expected = 0;  // the step of the newest snapshot that was ever complete
     for (;;) {
-      auto process = place_.Start(Train(folder));
+      auto process = Start(Train(folder));
       // Half of them soon after the first steps, where snapshots follow each other closely.
       const double from = 0.6 * to_first_step;
       const double span = random() % 2 == 0 ? 0.5 * seconds : 0.8 * to_first_step;
@@ -168,13 +179,13 @@ TEST_F(Crash, KilledAtRandomTimes) {
       expected = step;
       if (::testing::Test::HasFailure()) return;
       if (done >= kills) {
-        const Outcome last = place_.Run(Train(folder));
+        const Outcome last = Run(Train(folder));
         ASSERT_EQ(last.exit_code, 0) << last.out << last.err;
         break;
       }
     }
     ExpectSame("whole", folder);
-    std::filesystem::remove_all(place_.Path(folder));
+    std::filesystem::remove_all(Path(folder));
     if (::testing::Test::HasFailure()) return;
   }
   fmt::print("{} kills in {} runs\n", done, runs);
@@ -182,14 +193,14 @@ TEST_F(Crash, KilledAtRandomTimes) {
 
 // The first signal saves, whatever the run is doing; the same command goes on.
 TEST_F(Crash, StoppedInEveryPhase) {
-  ASSERT_EQ(place_.Run(Train("whole")).exit_code, 0);
+  ASSERT_EQ(Run(Train("whole")).exit_code, 0);
   std::mt19937_64 random(11);
   const double to_first_step = Summary("whole")["first_step_seconds"];
   int64_t stops = 0;
   for (int64_t round = 0; stops < 8; ++round) {
     const std::string folder = fmt::format("stopped{}", round);
     for (;;) {
-      auto process = place_.Start(Train(folder));
+      auto process = Start(Train(folder));
       const double at = 1.6 * to_first_step * static_cast<double>(random() % 1000) / 1000;
       std::this_thread::sleep_for(std::chrono::duration<double>(0.05 + at));
       const Outcome outcome = process.End(random() % 2 == 0 ? SIGTERM : SIGINT);
@@ -210,25 +221,25 @@ TEST_F(Crash, StoppedInEveryPhase) {
 }
 
 TEST_F(Crash, ASecondSignalEndsAtOnceAndLosesNothing) {
-  ASSERT_EQ(place_.Run(Train("whole")).exit_code, 0);
+  ASSERT_EQ(Run(Train("whole")).exit_code, 0);
   std::vector<std::string> command = Train("twice");
   command.insert(command.end(), {"--set", "watch.progress=plain"});
-  auto process = place_.Start(command);
-  ASSERT_TRUE(process.WaitForText("epoch 3/"));
+  auto process = Start(command);
+  ASSERT_TRUE(process.WaitFor("epoch 3/"));
   process.Signal(SIGTERM);
   const Outcome outcome = process.End(SIGTERM);
   EXPECT_THAT(outcome.exit_code, ::testing::AnyOf(128 + SIGTERM, 6));
-  ASSERT_EQ(place_.Run(Train("twice")).exit_code, 0);
+  ASSERT_EQ(Run(Train("twice")).exit_code, 0);
   ExpectSame("whole", "twice");
 }
 
 TEST_F(Crash, SuperviseStartsAgainAndTellsTheGoodput) {
-  ASSERT_EQ(place_.Run(Train("whole")).exit_code, 0);
-  auto process = place_.Start({"supervise", "--wait", "0.01", "--", "train", "run.toml",
-                               "--run-dir", "supervised", "--set", "watch.progress=plain"});
+  ASSERT_EQ(Run(Train("whole")).exit_code, 0);
+  auto process = Start({"supervise", "--wait", "0.01", "--", "train", "run.toml", "--run-dir",
+                        "supervised", "--set", "watch.progress=plain"});
   // The training process is the child; it is killed twice.
   for (const char* line : {"epoch 3/", "epoch 7/"}) {
-    ASSERT_TRUE(process.WaitForText(line)) << process.err();
+    ASSERT_TRUE(process.WaitFor(line)) << process.err();
     std::istringstream children(ReadAll(fmt::format("/proc/{0}/task/{0}/children", process.pid())));
     pid_t child = 0;
     ASSERT_TRUE(children >> child);
@@ -243,19 +254,19 @@ TEST_F(Crash, SuperviseStartsAgainAndTellsTheGoodput) {
 }
 
 TEST_F(Crash, SuperviseDoesNotRepeatWhatCannotHelp) {
-  const Outcome wrong = place_.Run({"supervise", "--", "train", "run.toml", "--run-dir", "wrong",
-                                    "--set", "train.loss=\"Hinge\""});
+  const Outcome wrong = Run({"supervise", "--", "train", "run.toml", "--run-dir", "wrong", "--set",
+                             "train.loss=\"Hinge\""});
   EXPECT_EQ(wrong.exit_code, 2) << wrong.err;
   EXPECT_THAT(wrong.err, Not(HasSubstr("starting it again")));
-  const Outcome nothing = place_.Run({"supervise", "--", "evaluate", "runs/a"});
+  const Outcome nothing = Run({"supervise", "--", "evaluate", "runs/a"});
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_THAT(nothing.err, HasSubstr("supervise looks after training"));
 }
 
 TEST_F(Crash, SupervisePassesSignalsOn) {
-  auto process = place_.Start({"supervise", "--", "train", "run.toml", "--run-dir", "told", "--set",
-                               "watch.progress=plain"});
-  ASSERT_TRUE(process.WaitForText("epoch 2/"));
+  auto process = Start({"supervise", "--", "train", "run.toml", "--run-dir", "told", "--set",
+                        "watch.progress=plain"});
+  ASSERT_TRUE(process.WaitFor("epoch 2/"));
   const Outcome outcome = process.End(SIGTERM);
   EXPECT_EQ(outcome.exit_code, 6) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("was stopped, and saved"));

@@ -1,11 +1,8 @@
 // flatout data as people run it: what its commands print, what they write and leave alone, and how
 // they end.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -16,9 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/command.h"
+
 namespace {
 
 namespace fs = std::filesystem;
+using flatout::testing::Outcome;
+using flatout::testing::ReadAll;
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -28,11 +29,6 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string FromHex(const std::string& digits) {
   std::string bytes;
   for (size_t i = 0; i + 1 < digits.size(); i += 2) {
@@ -40,12 +36,6 @@ std::string FromHex(const std::string& digits) {
   }
   return bytes;
 }
-
-struct Outcome {
-  int exit_code = -1;  // -signal when a signal ended it
-  std::string out, err;
-  json Json() const { return json::parse(out); }
-};
 
 // Each test has a folder of its own, with the cache in it.
 class DataCommand : public ::testing::Test {
@@ -72,25 +62,7 @@ class DataCommand : public ::testing::Test {
     return RunFlatout(std::move(arguments));
   }
   Outcome RunFlatout(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), FLATOUT_BINARY);
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    const std::string out = (folder_ / "out").string(), err = (folder_ / "err").string();
-    const std::string work = (folder_ / "work").string();
-    const pid_t pid = fork();
-    if (pid == 0) {
-      // Only what is safe between fork and exec.
-      const int to_out = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-      const int to_err = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-      if (chdir(work.c_str()) != 0 || dup2(to_out, 1) < 0 || dup2(to_err, 2) < 0) _exit(126);
-      execv(argv[0], argv.data());
-      _exit(127);
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), ReadFile(out),
-            ReadFile(err)};
+    return flatout::testing::RunFlatout(folder_ / "work", std::move(arguments));
   }
   // It must succeed.
   Outcome Good(const std::vector<std::string>& arguments) const {
@@ -332,7 +304,7 @@ TEST_F(DataCommand, VerifyListsEveryBadRecord) {
   EXPECT_THAT(lines, UnorderedElementsAre(9, 302, 303, 1001));
   const Outcome few = Run({"verify", "run.toml", "--set", keys, "--max-errors", "1"});
   EXPECT_THAT(few.out, AllOf(HasSubstr("... 3 more"), HasSubstr("4 bad")));
-  EXPECT_EQ(ReadFile(Path("numbers.csv")), text);
+  EXPECT_EQ(ReadAll(Path("numbers.csv")), text);
   EXPECT_EQ(fs::last_write_time(Path("numbers.csv")), before);
 }
 
@@ -341,7 +313,7 @@ TEST_F(DataCommand, VerifyGoesOnAfterAFileThatCannotBeOpened) {
   RunFile();
   Good({"convert", "run.toml", "--to", "shards", "--shards", "3", "--split", "train"});
   // The middle one ends inside a record, the last is no TFRecord file at all.
-  const std::string middle = ReadFile(Path("shards/train-00001-of-00003.tfrecord"));
+  const std::string middle = ReadAll(Path("shards/train-00001-of-00003.tfrecord"));
   Write("shards/train-00001-of-00003.tfrecord", middle.substr(0, middle.size() - 3));
   Write("shards/train-00002-of-00003.tfrecord", std::string("\x1f\x8b\x08\0\0\0\0\0", 8));
   const Outcome outcome = Run({"verify", "shards", "--json"});
@@ -419,7 +391,7 @@ TEST_F(DataCommand, ConvertPacksAndSizesShards) {
         "3"});
   const std::vector<std::string> files = Files("packed");
   EXPECT_GT(files.size(), 4u);
-  EXPECT_THAT(ReadFile(Path("packed/" + files[1])), StartsWith("\x1f\x8b"));
+  EXPECT_THAT(ReadAll(Path("packed/" + files[1])), StartsWith("\x1f\x8b"));
   ASSERT_EQ(First("packed", 100).size(), 100u);
   EXPECT_EQ(First("packed", 100), First("run.toml", 100));
   // Back to one plain file.
@@ -437,7 +409,7 @@ TEST_F(DataCommand, ConvertReplacesOnlyWhatItWrote) {
   EXPECT_THAT(Error(2, {"convert", "run.toml", "--to", "mine"}), HasSubstr("exists already"));
   EXPECT_THAT(Error(2, {"convert", "run.toml", "--to", "mine", "--overwrite"}),
               HasSubstr("left alone"));
-  EXPECT_EQ(ReadFile(Path("mine/letter.txt")), "dear");
+  EXPECT_EQ(ReadAll(Path("mine/letter.txt")), "dear");
   Good({"convert", "run.toml", "--to", "shards", "--shards", "5"});
   Error(2, {"convert", "run.toml", "--to", "shards"});
   EXPECT_EQ(Files("shards").size(), 11u);
@@ -482,7 +454,7 @@ TEST_F(DataCommand, ConvertFiltersAndLeavesTransforms) {
       "filter = \"id < 10\"\n[[data.transforms]]\nop = \"cast\"\nfield = \"id\"\ndtype = "
       "\"f32\"\n");
   Good({"convert", "run.toml", "--to", "shards", "--split", "train"});
-  EXPECT_THAT(ReadFile(Path("shards/data.toml")),
+  EXPECT_THAT(ReadAll(Path("shards/data.toml")),
               AllOf(StartsWith("# Written by flatout data convert from run.toml"),
                     HasSubstr("op = \"cast\""), Not(HasSubstr("filter"))));
   EXPECT_EQ(Good({"inspect", "shards", "--json"}).Json()["splits"]["train"]["records"], 10);
@@ -501,7 +473,7 @@ TEST_F(DataCommand, ConvertWritesCsv) {
   EXPECT_THAT(Files("tables"),
               ElementsAre("data.toml", "test-00000-of-00002.csv", "test-00001-of-00002.csv",
                           "train-00000-of-00002.csv", "train-00001-of-00002.csv"));
-  EXPECT_THAT(ReadFile(Path("tables/train-00001-of-00002.csv")),
+  EXPECT_THAT(ReadAll(Path("tables/train-00001-of-00002.csv")),
               StartsWith("id,half,word\n50,25,word 50\n"));
   ASSERT_EQ(First("tables", 100).size(), 100u);
   EXPECT_EQ(First("tables", 100), First("run.toml", 100));
@@ -525,7 +497,7 @@ TEST_F(DataCommand, WriteAppliesTransformsUpToChance) {
       "[[data.transforms]]\nop = \"drop\"\nfields = [\"word\"]\n");
   const Outcome outcome = Good({"write", "run.toml", "--to", "ready"});
   EXPECT_THAT(outcome.out, HasSubstr("applied: cast, drop"));
-  EXPECT_THAT(ReadFile(Path("ready/data.toml")), Not(HasSubstr("transforms")));
+  EXPECT_THAT(ReadAll(Path("ready/data.toml")), Not(HasSubstr("transforms")));
   const json json = Good({"inspect", "ready", "--json"}).Json();
   ASSERT_EQ(json["fields"].size(), 2u);
   EXPECT_EQ(json["fields"][0]["type"], "f32");
@@ -556,7 +528,7 @@ TEST_F(DataCommand, WriteLeavesWhatWouldNotReadTheSame) {
   const json written = Good({"inspect", "one", "--json"}).Json();
   EXPECT_EQ(written["fields"][0]["shape"], json({4, 6, 3}));
   EXPECT_EQ(written["sample"]["fields"]["image"]["min"], 255);
-  EXPECT_THAT(ReadFile(Path("one/data.toml")), HasSubstr("random_flip"));
+  EXPECT_THAT(ReadAll(Path("one/data.toml")), HasSubstr("random_flip"));
   Good({"verify", "one"});
   Good({"verify", "sizes"});
 }
@@ -606,13 +578,13 @@ TEST_F(DataCommand, TrainSavesWhatWasTuned) {
   ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
   EXPECT_THAT(first.out, ::testing::ContainsRegex(
                              "saved in run.toml: data.workers = [0-9]+ data.prefetch = [0-9]+"));
-  const std::string saved = ReadFile(Path("run.toml"));
+  const std::string saved = ReadAll(Path("run.toml"));
   EXPECT_THAT(saved, AllOf(StartsWith("# my run\n"), HasSubstr("[data]  # from disk\nprefetch = "),
                            ::testing::ContainsRegex("workers = [0-9]+  # let it choose")));
   const Outcome second = RunFlatout({"train", "run.toml", "--run-dir", "runs/b", "--save-tuned"});
   ASSERT_EQ(second.exit_code, 0) << second.out << second.err;
   EXPECT_THAT(second.out, HasSubstr("nothing to save"));
-  EXPECT_EQ(ReadFile(Path("run.toml")), saved);
+  EXPECT_EQ(ReadAll(Path("run.toml")), saved);
 }
 
 }  // namespace
