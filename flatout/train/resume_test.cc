@@ -86,6 +86,12 @@ Ended Session(const Job& job, const std::string& path, Observer* observer = null
   return ended;
 }
 
+// The part of a run until that step (or some few later), where it is told to stop.
+Ended StoppedAt(int64_t step, const Job& job, const std::string& path) {
+  Stopper stopper(step);
+  return Session(job, path, &stopper, &stopper.stop);
+}
+
 // What must be equal, however often a run was interrupted.
 void ExpectSame(const Ended& a, const Ended& b) {
   EXPECT_TRUE(SameBytes(a.weights, b.weights));
@@ -138,8 +144,7 @@ TEST(ResumeTest, AfterAnyStepEverythingIsAsIfNothingHadHappened) {
   for (int64_t step = 1; step <= 15; ++step) {
     SCOPED_TRACE(step);
     const std::string path = Fresh("stopped");
-    Stopper stopper(step);
-    const Ended first = Session(job, path, &stopper, &stopper.stop);
+    const Ended first = StoppedAt(step, job, path);
     EXPECT_LE(first.result.steps, std::min<int64_t>(step + 2, 15));  // launches under way
     const Ended second = Session(job, path);
     EXPECT_EQ(second.result.resumed_step, first.result.steps);
@@ -155,8 +160,7 @@ TEST(ResumeTest, ManyInterruptionsOfOneRun) {
   const Ended whole = Session(job, Fresh("whole"));
   const std::string path = Fresh("often");
   for (int64_t step = 2;; step += 3) {
-    Stopper stopper(step);
-    const Ended part = Session(job, path, &stopper, &stopper.stop);
+    const Ended part = StoppedAt(step, job, path);
     if (part.result.stopped) continue;
     ExpectSame(whole, part);
     EXPECT_GT(part.result.summary.sessions, 5);
@@ -224,8 +228,7 @@ TEST(ResumeTest, CallbacksRemember) {
   const std::string path = Fresh("callbacks");
   Ended part;
   for (int64_t step = 5;; step += 5) {
-    Stopper stopper(step);
-    part = Session(job, path, &stopper, &stopper.stop);
+    part = StoppedAt(step, job, path);
     if (!part.result.stopped) break;
   }
   ExpectSame(whole, part);
@@ -243,8 +246,7 @@ TEST(ResumeTest, TheLossScaleGoesOn) {
   EXPECT_GT(whole.result.skipped_steps, 0);
   for (const int64_t step : {1, 4, 9}) {
     const std::string path = Fresh("scale");
-    Stopper stopper(step);
-    Session(job, path, &stopper, &stopper.stop);
+    StoppedAt(step, job, path);
     ExpectSame(whole, Session(job, path));
   }
 }
@@ -265,8 +267,7 @@ TEST(ResumeTest, AStreamGoesOn) {
   };
   const Ended whole = Session(job, Fresh("whole"));
   const std::string path = Fresh("stream");
-  Stopper stopper(11);
-  EXPECT_TRUE(Session(job, path, &stopper, &stopper.stop).result.stopped);
+  EXPECT_TRUE(StoppedAt(11, job, path).result.stopped);
   ExpectSame(whole, Session(job, path));
 }
 
@@ -295,16 +296,14 @@ TEST(ResumeTest, AnotherNumberOfDevicesAndRowsTakesTheSameRecords) {
                 .train_rows = 40};
   const Ended whole = Session(job, Fresh("whole"));
   const std::string path = Fresh("devices");
-  Stopper stopper(6);
-  Session(job, path, &stopper, &stopper.stop);
+  StoppedAt(6, job, path);
   const Ended second = Session(job, path, nullptr, nullptr, /*devices=*/2);
   EXPECT_EQ(second.result.steps, whole.result.steps);
   ExpectNear(whole.weights, second.weights, 1e-5);
 
   // Half the batch: twice the steps for what is left of the records.
   const std::string halves = Fresh("halves");
-  Stopper again(6);
-  const Ended first = Session(job, halves, &again, &again.stop);
+  const Ended first = StoppedAt(6, job, halves);
   Job half = job;
   half.train = "epochs = 3\nglobal_batch = 4\nsteps_per_launch = 1";
   const Ended rest = Session(half, halves);
@@ -337,8 +336,7 @@ TEST(ResumeTest, AnotherModelOrOptimizerIsRefusedWithEveryTensor) {
 TEST(ResumeTest, OtherDataAreRefused) {
   Job job{.train = "epochs = 3\nglobal_batch = 8\nsteps_per_launch = 1"};
   const std::string path = Fresh("data");
-  Stopper stopper(3);
-  Session(job, path, &stopper, &stopper.stop);
+  StoppedAt(3, job, path);
   job.train_rows = 44;
   EXPECT_THAT(MessageOf([&] { Session(job, path); }),
               AllOf(HasSubstr("40 records"), HasSubstr("44"), HasSubstr("start anew")));
@@ -347,8 +345,7 @@ TEST(ResumeTest, OtherDataAreRefused) {
 TEST(ResumeTest, TheLedgerAndTheLogGoOn) {
   const Job job{.train = "epochs = 3\nglobal_batch = 8\nsteps_per_launch = 1"};
   const std::string path = Fresh("ledger");
-  Stopper stopper(7);
-  const Ended first = Session(job, path, &stopper, &stopper.stop);
+  const Ended first = StoppedAt(7, job, path);
   // Lines of work that was lost.
   std::ofstream(path + "/metrics.jsonl", std::ios::app) << "{\"event\":\"log\",\"step\":99}\n";
   const Ended second = Session(job, path);
