@@ -2,10 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "flatout/watch/ledger.h"
+
+namespace flatout::checkpoint {
+struct TensorFile;
+}
 
 namespace flatout::train {
 
@@ -19,6 +27,9 @@ struct RunStart {
   std::string optimizer, precision, loss;
   int64_t steps_per_launch = 1;
   std::string folder;
+  // Of a run that goes on from a snapshot: the updates and epochs that it had done.
+  std::optional<int64_t> resumed_step;
+  int64_t resumed_epochs = 0;
 };
 
 struct Progress {
@@ -36,6 +47,7 @@ struct Progress {
   int64_t resident_bytes = 0;           // of the process on the host; negative: not known
   std::optional<int64_t> device_bytes;  // in use on the first device, where it says
   double epoch_seconds = 0;
+  watch::LedgerReport ledger;  // where the time went since the last log line
 };
 
 struct EpochEnd {
@@ -43,6 +55,19 @@ struct EpochEnd {
   double seconds = 0;
   std::map<std::string, double> logs;  // "loss", "accuracy", "val_loss", "val_accuracy"...
   std::string note;                    // "best so far", "learning rate 0.0001"...
+  Progress progress;                   // of the epoch's last step
+  // For an observer that WantsWeights: copies the model's variables out, once, on any thread, while
+  // training goes on.
+  std::function<std::shared_ptr<const checkpoint::TensorFile>()> weights;
+};
+
+struct RunEnd {
+  std::string status;  // "done", "stopped", "failed"
+  std::string error;   // of a failed run
+  int64_t step = 0, epochs = 0;
+  std::map<std::string, double> test;  // "loss", "accuracy", ... of the test split, where scored
+  std::optional<double> full, samples_per_second, mfu;
+  std::vector<std::string> verdict;
 };
 
 class Observer {
@@ -56,6 +81,56 @@ class Observer {
   virtual void OnEvaluation(int64_t step, int64_t steps) { (void)step, (void)steps; }
   virtual void OnEpochEnd(const EpochEnd&) {}
   virtual void OnMessage(const std::string&) {}
+  // The run is over, however it ended; after everything else.
+  virtual void OnEnd(const RunEnd&) {}
+  // OnProgress comes at most ten times a second, but also for a launch after which this is true.
+  virtual bool WantsStep(int64_t step) { return (void)step, false; }
+  // Whether OnEpochEnd of this epoch (from 1) is to have the weights.
+  virtual bool WantsWeights(int64_t epoch) { return (void)epoch, false; }
+};
+
+// Several observers as one, told in the order in which they were added. They must live longer.
+class Observers : public Observer {
+ public:
+  // nullptr is left out.
+  void Add(Observer* observer) {
+    if (observer != nullptr) all_.push_back(observer);
+  }
+
+  void OnStart(const RunStart& start) override {
+    for (Observer* one : all_) one->OnStart(start);
+  }
+  void OnProgress(const Progress& progress) override {
+    for (Observer* one : all_) one->OnProgress(progress);
+  }
+  void OnLog(const Progress& progress) override {
+    for (Observer* one : all_) one->OnLog(progress);
+  }
+  void OnEvaluation(int64_t step, int64_t steps) override {
+    for (Observer* one : all_) one->OnEvaluation(step, steps);
+  }
+  void OnEpochEnd(const EpochEnd& end) override {
+    for (Observer* one : all_) one->OnEpochEnd(end);
+  }
+  void OnMessage(const std::string& message) override {
+    for (Observer* one : all_) one->OnMessage(message);
+  }
+  void OnEnd(const RunEnd& end) override {
+    for (Observer* one : all_) one->OnEnd(end);
+  }
+  bool WantsStep(int64_t step) override {
+    bool wants = false;
+    for (Observer* one : all_) wants |= one->WantsStep(step);
+    return wants;
+  }
+  bool WantsWeights(int64_t epoch) override {
+    bool wants = false;
+    for (Observer* one : all_) wants |= one->WantsWeights(epoch);
+    return wants;
+  }
+
+ private:
+  std::vector<Observer*> all_;
 };
 
 }  // namespace flatout::train
