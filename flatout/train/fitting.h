@@ -1,0 +1,164 @@
+// Trainer::Fitting: one call of Trainer::Fit, from its first launch to its summary. Internal to
+// flatout/train. Its parts: the loop and what comes after epochs (fit.cc), going on from snapshots
+// and making them (fit_snapshots.cc), and what is told about the run (fit_report.cc).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "flatout/base/clock.h"
+#include "flatout/train/launch.h"
+#include "flatout/train/monitor.h"
+#include "flatout/train/saver.h"
+#include "flatout/train/totals.h"
+#include "flatout/train/trainer.h"
+
+namespace flatout::train {
+
+class Trainer::Fitting {
+ public:
+  Fitting(Trainer& trainer, RunFolder* folder, Observer* observer, StopRequest* stop);
+
+  FitResult Run();
+  // What Fit does when something throws: the weights and the summary are kept all the same. A
+  // device that ran out of memory takes the weights with it; those saved last stay.
+  void Fail(const Error& error, bool state_lost = false);
+
+ private:
+  using Bytes = std::vector<std::byte>;
+
+  // ---- the loop (fit.cc) ----
+
+  void Start();
+  // The training records in the order of the run file's shuffle.
+  data::SourcePtr InOrder() const;
+  // Throws unless `monitor` is a figure that this run will have; one from validation needs a
+  // validation split, unless `may_lack` it.
+  void CheckMonitor(std::string_view key, const std::string& monitor, bool may_lack) const;
+  // Ends a wait for input when a stop is asked for meanwhile.
+  void Watch(const std::stop_token& end);
+  std::optional<data::DeviceLaunch> WaitForInput();
+  Launch Plan(data::DeviceLaunch input);
+  // Where the records after a launch begin.
+  data::IteratorState After(const Launch& launch) const;
+  bool MaxStepsReached() const;
+  bool StopAsked();
+  void RetireAll();
+  // Waits for the oldest launch and takes in its results.
+  void Retire();
+  // Real rows of a step of the launch, bad records included.
+  int64_t RowsOfStep(const Launch& launch, int64_t index) const;
+  [[noreturn]] void NotFinite(const Launch& launch, int64_t index, float loss);
+  [[noreturn]] void EndlessSkips(const Launch& launch, int64_t index, float scale);
+  // Looks at a step before it is done.
+  void CheckFinite(const Launch& launch);
+  // Ends the run at the step after those done.
+  [[noreturn]] void Diverged(const std::string& what, const Launch& launch,
+                             const Trainer::Finding& first);
+  // Validates and runs what happens after an epoch; true when training is to end.
+  bool EndEpoch(bool complete);
+  // The monitored figure; nullptr when this epoch has none, for want of a validation.
+  static const double* Monitored(const std::map<std::string, double>& logs,
+                                 const std::string& name);
+  // What Keras's finalize_variable_values does at the end of fit: each trained variable becomes its
+  // moving average. Not after a stop, whose run is to go on from where it was.
+  void UseAverages();
+  FitResult Finish();
+
+  // ---- going on from a snapshot, and making one (fit_snapshots.cc) ----
+
+  void GoOnFrom(const RunState& state);
+  RunState MakeState(bool done);
+  // Whether the device has room for a second state beside the step while one is written out.
+  bool CanShare() const;
+  checkpoint::Snapshot MakeSnapshot(bool done, bool share, std::optional<checkpoint::Score> score);
+  // All launches have been retired.
+  void SaveSnapshot(std::optional<checkpoint::Score> score = std::nullopt);
+  // The last one: when this returns it is on the disk, or the user has been told why not.
+  void SaveLastSnapshot(bool done, std::optional<checkpoint::Score> score = std::nullopt);
+  // What tells one moment of a run from another: two snapshots of one would be the same.
+  using Moment = std::tuple<int64_t, int64_t, bool, bool>;
+  Moment Now(bool done) const { return {launched_steps_, result_.epochs, epoch_ended_, done}; }
+  void TellGrace();
+  // A stop, or the last of max_steps, between the epoch's first step and its last. The snapshot
+  // comes before the epoch is summed up, so that a run that goes on sums up all of it.
+  void EndWithinEpoch();
+  static void SaveWeights(const std::string& path, checkpoint::TensorFile file, int64_t step);
+  void Save(const std::string& name);
+  // A disk that cannot take the weights does not end training; the last good file stays.
+  void SaveOrWarn(const std::string& name);
+  // The best weights, written behind the steps that follow. At most one such file is under way.
+  void SaveBest();
+  void FinishBest();
+
+  // ---- what is told of it (fit_report.cc) ----
+
+  // Of this process and those before it.
+  watch::LedgerReport Ledger() const;
+  double EpochSeconds() const { return epoch_seconds_ + SteadySeconds() - epoch_begin_; }
+  Progress MakeProgress();
+  // Shows progress, not more often than a person can see; logs once per interval.
+  void Report();
+  void BeginInterval();
+  void LogToFolder(const Progress& progress);
+  // What the input pipeline did since the last log line: how each stage shares the workers' time.
+  void AddInput(Fields& fields);
+  void LogPlan();
+  // At most a second, and at most a tenth of what training took.
+  void MeasureCeiling();
+  void FillSummary();
+  watch::InputFacts InputFacts() const;
+
+  Trainer& t_;
+  RunFolder* folder_;
+  Observer silent_;
+  Observer* observer_;
+  StopRequest* stop_;
+  FitResult result_;
+  std::unique_ptr<data::DevicePrefetcher> input_;
+  data::EngineStats input_stats_;
+  std::deque<Launch> in_flight_;
+  std::optional<Launch> last_;
+  Totals totals_;
+  Best best_;
+  std::optional<EarlyStopper> early_;
+  std::optional<PlateauReducer> plateau_;
+  std::shared_ptr<const std::vector<Bytes>> early_best_;
+  bool was_done_ = false;  // in an earlier session, but for what follows the last epoch
+  double rate_factor_ = 1;
+  double learning_rate_ = 0;
+  int64_t steps_per_epoch_ = 0, launched_steps_ = 0, epoch_steps_ = 0, launches_ = 0;
+  std::string save_error_;
+  bool kept_ = false;  // the weights, by whoever threw
+  int64_t skips_in_row_ = 0;
+  std::optional<double> last_scale_;  // that a step used
+  double epoch_begin_ = 0, interval_begin_ = 0, shown_ = 0;
+  int64_t interval_rows_ = 0, epoch_rows_ = 0;
+  data::EngineStats interval_input_;
+  watch::LedgerReport interval_ledger_;
+  data::IteratorState position_;  // of the record after the last that was launched
+  bool epoch_ended_ = false;      // but not what follows it
+  double epoch_seconds_ = 0;      // of this epoch, in sessions before this one
+  int64_t sessions_ = 1;
+  watch::LedgerReport earlier_ledger_;  // of those sessions
+  double computed_ = 0;                 // device seconds when the last launch was retired
+  bool ended_within_epoch_ = false;
+  bool stopped_early_ = false;
+  std::optional<Moment> saved_;  // of the snapshot handed over last
+  std::unique_ptr<Saver> saver_;
+  std::future<void> best_saving_;
+  bool best_failed_ = false;
+  std::jthread stop_watch_;  // last: ends before what it uses
+};
+
+}  // namespace flatout::train
