@@ -247,7 +247,7 @@ TEST_F(Crash, SuperviseStartsAgainAndTellsTheGoodput) {
   }
   const Outcome outcome = process.Wait();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("was ended by signal 9 (SIGKILL); starting it again in 10"));
+  EXPECT_THAT(outcome.err, HasSubstr("was ended by signal 9 (SIGKILL); starting it again at once"));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("training is done"), HasSubstr("goodput: "),
                                  HasSubstr("2 restarts"), HasSubstr("work lost in crashes")));
   ExpectSame("whole", "supervised");

@@ -8,7 +8,9 @@
 namespace flatout::checkpoint {
 namespace {
 
-constexpr double kFirstAutomatic = 10;
+constexpr double kFirstAutomatic = 2;
+// Interruptions that the assumption counts for.
+constexpr double kBelief = 0.05;
 constexpr double kLeastAutomatic = 1;
 
 }  // namespace
@@ -29,7 +31,9 @@ double LostShare(double interval, double cost, double between, double restart) {
 }
 
 double TimeBetweenInterruptions(int64_t interruptions, double seconds, double assumed) {
-  return (assumed + seconds) / static_cast<double>(1 + interruptions);
+  const double seen =
+      (kBelief * assumed + seconds) / (kBelief + static_cast<double>(interruptions));
+  return std::min(seen, std::max(assumed, seconds));
 }
 
 double AutomaticSeconds(const IntervalFacts& facts) {

@@ -21,8 +21,11 @@ double DalyInterval(double cost, double between);
 //   wall / work = (m / t) exp(r / m) (exp((t + c) / m) - 1);   lost = 1 - work / wall.
 double LostShare(double interval, double cost, double between, double restart);
 
-// The mean time between interruptions from what was seen: `interruptions` in `seconds` of running,
-// on top of one in `assumed` seconds that is believed until more is known.
+// The mean time between interruptions from what was seen, `interruptions` in `seconds` of running.
+// What was assumed holds while there are none, and for little as soon as there is one: snapshots
+// that are too frequent cost a few percent, too rare ones cost all that was done since. (The mean
+// of a gamma distribution's rate, whose prior is a twentieth of an interruption; never longer than
+// both the assumed time and the time seen.)
 double TimeBetweenInterruptions(int64_t interruptions, double seconds, double assumed);
 
 struct IntervalOptions {
@@ -44,7 +47,8 @@ double AutomaticSeconds(const IntervalFacts& facts);
 
 // Whether a snapshot is due at `step`, when the last one was handed over at `last_step`, `seconds`
 // ago. Steps may be counted several at a time: passing a multiple of every_steps is enough. With
-// automatic and nothing measured (cost and save_seconds 0), ten seconds after the start.
+// automatic and nothing measured (cost and save_seconds 0), two seconds after the start, so that
+// the cost is known and there is something to go on from.
 bool SaveDue(const IntervalOptions& options, const IntervalFacts& facts, int64_t step,
              int64_t last_step, double seconds);
 

@@ -58,13 +58,20 @@ TEST(LostShare, IsWhatItSays) {
 
 TEST(TimeBetweenInterruptions, StartsFromWhatIsAssumed) {
   EXPECT_EQ(TimeBetweenInterruptions(0, 0, 3600), 3600);
-  EXPECT_EQ(TimeBetweenInterruptions(0, 3600, 3600), 7200);
-  EXPECT_EQ(TimeBetweenInterruptions(1, 0, 3600), 1800);
-  EXPECT_NEAR(TimeBetweenInterruptions(1000, 60000, 3600), 60, 4);
+  EXPECT_EQ(TimeBetweenInterruptions(0, 1800, 3600), 3600);
+  EXPECT_EQ(TimeBetweenInterruptions(0, 7200, 3600), 7200);
+}
+
+TEST(TimeBetweenInterruptions, BelievesWhatItSees) {
+  EXPECT_NEAR(TimeBetweenInterruptions(1, 60, 3600), 240 / 1.05, 1e-9);
+  EXPECT_NEAR(TimeBetweenInterruptions(5, 300, 3600), 60, 40);
+  EXPECT_NEAR(TimeBetweenInterruptions(1000, 60000, 3600), 60, 1);
+  // One within the first minute of what then is a quiet day.
+  EXPECT_GT(TimeBetweenInterruptions(1, 86400, 3600), 80000);
 }
 
 TEST(AutomaticSeconds, IsDalysWithinWhatTheDiskCan) {
-  EXPECT_EQ(AutomaticSeconds({}), 10);
+  EXPECT_EQ(AutomaticSeconds({}), 2);
   EXPECT_EQ(AutomaticSeconds({.cost = 0.5, .save_seconds = 3, .between = 3600}),
             DalyInterval(0.5, 3600));
   EXPECT_EQ(AutomaticSeconds({.cost = 0.01, .save_seconds = 60, .between = 60}), 120);
@@ -98,8 +105,8 @@ TEST(SaveDue, BySeconds) {
 
 TEST(SaveDue, Automatic) {
   const IntervalOptions options{.automatic = true};
-  EXPECT_FALSE(SaveDue(options, {}, 5, 0, 9.9));
-  EXPECT_TRUE(SaveDue(options, {}, 5, 0, 10));
+  EXPECT_FALSE(SaveDue(options, {}, 5, 0, 1.9));
+  EXPECT_TRUE(SaveDue(options, {}, 5, 0, 2));
   const IntervalFacts facts{.cost = 0.5, .save_seconds = 1, .between = 3600};
   EXPECT_FALSE(SaveDue(options, facts, 5, 0, 59));
   EXPECT_TRUE(SaveDue(options, facts, 5, 0, 61));

@@ -30,7 +30,7 @@ namespace {
 struct Options {
   std::vector<std::string> command;  // train run.toml ...
   int64_t max_restarts = 10;         // in a row that bring no progress
-  double wait_seconds = 1;           // before the first restart; doubles with each
+  double wait_seconds = 1;           // before a restart after no progress; doubles with each
   double most_wait_seconds = 60;
 };
 
@@ -260,7 +260,8 @@ int Supervise(const Options& options) {
     if (IsFinal(end) || signalled != 0) break;
     const auto state = PeekState(plan.folder);
     const int64_t now = state ? state->steps + state->skipped_steps : 0;
-    if (now > progress) {
+    const bool further = now > progress;
+    if (further) {
       in_vain = 0;
       wait = options.wait_seconds;
     }
@@ -274,10 +275,14 @@ int Supervise(const Options& options) {
                    Describe(end).c_str(), static_cast<long long>(in_vain));
       break;
     }
-    std::fprintf(stderr, "flatout: training %s; starting it again in %s, from step %lld\n",
-                 Describe(end).c_str(), HumanDuration(wait).c_str(), static_cast<long long>(now));
+    // Whatever came in the way of a run that got on is likely over.
+    const double pause = further ? 0 : wait;
+    std::fprintf(stderr, "flatout: training %s; starting it again %s, from step %lld\n",
+                 Describe(end).c_str(),
+                 further ? "at once" : ("in " + HumanDuration(pause)).c_str(),
+                 static_cast<long long>(now));
     const double from = SteadySeconds();
-    while (SteadySeconds() - from < wait && signalled == 0) {
+    while (SteadySeconds() - from < pause && signalled == 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     account.waited += SteadySeconds() - from;
@@ -285,7 +290,7 @@ int Supervise(const Options& options) {
       end = {kExitPreempted, 0};
       break;
     }
-    wait = std::min(2 * wait, options.most_wait_seconds);
+    if (!further) wait = std::min(2 * wait, options.most_wait_seconds);
     ++account.restarts;
   }
   account.wall = SteadySeconds() - begin;
@@ -307,8 +312,8 @@ void AddSupervise(CLI::App& app, Run* run) {
       ->check(CLI::Range(0.0, 1e9));
   command
       ->add_option("--wait", options->wait_seconds,
-                   "Seconds before the first restart; each further one without progress waits "
-                   "twice as long (1)")
+                   "Seconds before a restart after a start that brought no step further; each "
+                   "further one waits twice as long (1)")
       ->check(CLI::Range(0.0, 1e9));
   command->add_option("--most-wait", options->most_wait_seconds, "And never longer than this (60)")
       ->check(CLI::Range(0.0, 1e9));
