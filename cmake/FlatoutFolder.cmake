@@ -19,7 +19,7 @@ endfunction()
 function(flatout_folder name)
   cmake_parse_arguments(ARG "" "" "USES;LIBS;TEST_USES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc ops/*.cc layers/*.cc sources/*.cc transforms/*.cc
-       image/*.cc verbs/*.cc formats/*.cc)
+       image/*.cc verbs/*.cc formats/*.cc tensorboard/*.cc profile/*.cc)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER sources EXCLUDE REGEX "(_test|_main)\\.cc$")

@@ -179,6 +179,11 @@ uint32_t Crc32c(std::string_view data, uint32_t crc) {
   return ~state;
 }
 
+uint32_t MaskedCrc32c(std::string_view data) {
+  const uint32_t sum = Crc32c(data);
+  return ((sum >> 15) | (sum << 17)) + 0xa282ead8U;
+}
+
 namespace {
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4

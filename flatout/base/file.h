@@ -31,6 +31,8 @@ bool FileExists(const std::string& path);
 // CRC-32C (Castagnoli), as in TFRecord files, RFC 3720 and iSCSI. `crc` continues an earlier call:
 // Crc32c(b, Crc32c(a)) is the sum of a followed by b.
 uint32_t Crc32c(std::string_view data, uint32_t crc = 0);
+// As TFRecord files keep it: with c the sum, ((c >> 15) | (c << 17)) + 0xa282ead8.
+uint32_t MaskedCrc32c(std::string_view data);
 
 // SHA-256 (FIPS 180-4), fed in pieces. It names things by their content (compile-cache entries),
 // where a collision would run the wrong program. Written here, not taken from libcrypto: 60 lines

@@ -144,6 +144,11 @@ TEST(Crc32c, MatchesPublishedValues) {
   EXPECT_EQ(Crc32c("56789", Crc32c("1234")), 0xe3069283U);
 }
 
+// The length 0x18 as a TFRecord's header has it, from a file that TensorFlow wrote.
+TEST(Crc32c, IsMaskedAsInTfRecords) {
+  EXPECT_EQ(MaskedCrc32c(std::string("\x18\0\0\0\0\0\0\0", 8)), 0x224b7fa3U);
+}
+
 TEST(Sha256, MatchesPublishedValues) {
   // FIPS 180-4 examples.
   EXPECT_EQ(Sha256Hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

@@ -95,8 +95,7 @@ constexpr char kAllowance[] = "or let data.max_bad_records allow for it";
 }  // namespace
 
 uint32_t MaskedCrc32c(std::span<const std::byte> data) {
-  const uint32_t sum = Crc32c({reinterpret_cast<const char*>(data.data()), data.size()});
-  return std::rotr(sum, 15) + 0xa282ead8U;
+  return flatout::MaskedCrc32c({reinterpret_cast<const char*>(data.data()), data.size()});
 }
 
 bool BeginsTfRecord(std::span<const std::byte> head) {
