@@ -163,12 +163,16 @@ struct WatchOptions {
   double log_seconds = 10;        // a plain log line that often
   std::string progress = "auto";  // "bar", "plain", "none"; auto: bar on a terminal
   bool ceiling = true;            // measure the device alone at the end (at most a second)
+  // Event files for TensorBoard in the run's folder: true, false, or a table
+  // (watch/tensorboard/options.h).
+  Config tensorboard = Config(true);
 
   template <class V>
   void Visit(V& v) {
     v("log_seconds", log_seconds);
     v("progress", progress);
     v("ceiling", ceiling);
+    v("tensorboard", tensorboard);
   }
 };
 

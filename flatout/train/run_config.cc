@@ -13,6 +13,7 @@
 #include "flatout/nn/recompute.h"
 #include "flatout/optim/loss_scale.h"
 #include "flatout/train/preemption.h"
+#include "flatout/watch/tensorboard/options.h"
 #include "flatout/xla/pjrt.h"
 
 namespace flatout::train {
@@ -168,6 +169,8 @@ RunConfig ReadRunConfig(Config tree, std::string name) {
     throw watch.Complain(
         fmt::format("log_seconds must be positive, found {}", config.watch.log_seconds));
   }
+  watch::tensorboard::Options tensorboard;
+  ReadConfig(config.watch.tensorboard, tensorboard);  // complains
   const std::string& progress = config.watch.progress;
   if (progress != "auto" && progress != "bar" && progress != "plain" && progress != "none") {
     throw watch.Find("progress")
