@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 
+#include "flatout/base/clock.h"
 #include "flatout/base/text.h"
 
 namespace flatout::watch {
@@ -49,6 +50,35 @@ struct ProcessV2 {  // also what the functions ending in _v3 fill
   unsigned gpu_instance, compute_instance;
 };
 constexpr unsigned long long kUnknownBytes = ~0ULL;
+struct FieldValue {
+  unsigned field, scope;
+  long long timestamp, latency;
+  unsigned type;
+  int result;
+  union {
+    double d;
+    unsigned u;
+    unsigned long u_long;
+    unsigned long long u_long_long;
+    long long s_long_long;
+  } value;
+};
+// Bytes sent and received over all NVLinks of a card since some start, in KiB.
+constexpr unsigned kNvlinkSent = 138, kNvlinkReceived = 139, kAllLinks = ~0U;
+constexpr int kClockSm = 1, kClockMemory = 2;
+constexpr int kPcieSent = 0, kPcieReceived = 1;
+// Of so many Takes one asks for the traffic on PCIe.
+constexpr int64_t kPcieEvery = 5;
+
+struct ClockLimit {
+  unsigned long long bit;
+  const char* name;
+};
+// Bits of nvmlDeviceGetCurrentClocksEventReasons. 0x1, that the card is idle, limits nothing.
+constexpr ClockLimit kClockLimits[] = {{0x2, "application clocks"}, {0x4, "power cap"},
+                                       {0x8, "hardware slowdown"},  {0x10, "sync boost"},
+                                       {0x20, "thermal"},           {0x40, "hardware thermal"},
+                                       {0x80, "power brake"},       {0x100, "display clocks"}};
 
 std::string Explain(int result) {
   switch (result) {
@@ -224,6 +254,15 @@ void ReadProcesses(Nvml& nvml, Handle handle, NvmlCard& card) {
                    });
 }
 
+std::optional<int64_t> EccErrors(Nvml& nvml, Handle handle, int kind) {
+  unsigned long long errors = 0;
+  if (nvml.Call("nvmlDeviceGetTotalEccErrors", handle, kind, 0 /* since the driver was loaded */,
+                &errors) != 0) {
+    return std::nullopt;
+  }
+  return static_cast<int64_t>(errors);
+}
+
 NvmlCard ReadCard(Nvml& nvml, Handle handle, int index) {
   NvmlCard card;
   card.index = index;
@@ -250,11 +289,7 @@ NvmlCard ReadCard(Nvml& nvml, Handle handle, int index) {
     card.power_limit_w = *milliwatts / 1000;
   }
   card.ecc = Mode(nvml, "nvmlDeviceGetEccMode", handle);
-  unsigned long long errors = 0;
-  if (nvml.Call("nvmlDeviceGetTotalEccErrors", handle, 1 /* uncorrected */,
-                0 /* since the driver was loaded */, &errors) == 0) {
-    card.uncorrected_errors = static_cast<int64_t>(errors);
-  }
+  card.uncorrected_errors = EccErrors(nvml, handle, /*kind=*/1);
   if (const auto mode = Number<int>(nvml, "nvmlDeviceGetPersistenceMode", handle)) {
     card.persistence = *mode == 1;
   }
@@ -293,7 +328,175 @@ std::string_view WithoutPrefix(std::string_view uuid) {
   return uuid;
 }
 
+// The library, started once per process: starting takes long, and the cards may be busy. The lock
+// is for the table of functions: one caller at a time.
+struct Opened {
+  std::unique_lock<std::mutex> lock;
+  Nvml* nvml;
+};
+
+Opened Open() {
+  const char* set = std::getenv("FLATOUT_NVML_LIBRARY");
+  const std::string path = set == nullptr || *set == 0 ? "libnvidia-ml.so.1" : set;
+  static std::mutex mutex;
+  static auto& started = *new std::map<std::string, std::unique_ptr<Nvml>>();
+  std::unique_lock lock(mutex);
+  std::unique_ptr<Nvml>& entry = started[path];
+  // What failed may work later: a driver can be loaded while this runs.
+  if (entry == nullptr || !entry->why_not().empty()) entry = std::make_unique<Nvml>(path);
+  return {std::move(lock), entry.get()};
+}
+
+// Calls `visit` with the handle of each card and returns why there is none, or "". `failed` is
+// told of cards that give no answer.
+template <typename Visit, typename Failed>
+std::string ForEachCard(Nvml& nvml, const Visit& visit, const Failed& failed) {
+  if (!nvml.why_not().empty()) return nvml.why_not();
+  const bool second = nvml.Has("nvmlDeviceGetCount_v2");
+  unsigned count = 0;
+  if (const int result = nvml.Call(second ? "nvmlDeviceGetCount_v2" : "nvmlDeviceGetCount", &count);
+      result != 0) {
+    return "the cards cannot be counted: " + Explain(result);
+  }
+  const char* get = nvml.Has("nvmlDeviceGetHandleByIndex_v2") ? "nvmlDeviceGetHandleByIndex_v2"
+                                                              : "nvmlDeviceGetHandleByIndex";
+  for (unsigned i = 0; i < count; ++i) {
+    Handle handle = nullptr;
+    if (const int result = nvml.Call(get, i, &handle); result != 0) {
+      failed(i, result);
+    } else {
+      visit(handle, static_cast<int>(i));
+    }
+  }
+  return count == 0 ? "the NVIDIA driver sees no card" : "";
+}
+
+std::optional<double> Clock(Nvml& nvml, const char* name, Handle handle, int kind) {
+  unsigned megahertz = 0;
+  if (nvml.Call(name, handle, kind, &megahertz) != 0) return std::nullopt;
+  return 1e6 * megahertz;
+}
+
+std::optional<std::vector<std::string>> ClockLimits(Nvml& nvml, Handle handle) {
+  unsigned long long bits = 0;
+  // Drivers before 535 know the older name only.
+  const char* name = nvml.Has("nvmlDeviceGetCurrentClocksEventReasons")
+                         ? "nvmlDeviceGetCurrentClocksEventReasons"
+                         : "nvmlDeviceGetCurrentClocksThrottleReasons";
+  if (nvml.Call(name, handle, &bits) != 0) return std::nullopt;
+  std::vector<std::string> reasons;
+  for (const ClockLimit& limit : kClockLimits) {
+    if ((bits & limit.bit) != 0) reasons.emplace_back(limit.name);
+  }
+  return reasons;
+}
+
+std::optional<double> PcieRate(Nvml& nvml, Handle handle, int direction) {
+  unsigned kilobytes = 0;
+  if (nvml.Call("nvmlDeviceGetPcieThroughput", handle, direction, &kilobytes) != 0) {
+    return std::nullopt;
+  }
+  return 1e3 * kilobytes;
+}
+
+std::optional<double> NvlinkBytes(Nvml& nvml, Handle handle, unsigned field) {
+  FieldValue value{};
+  value.field = field;
+  value.scope = kAllLinks;
+  if (nvml.Call("nvmlDeviceGetFieldValues", handle, 1, &value) != 0 || value.result != 0) {
+    return std::nullopt;
+  }
+  return 1024 * static_cast<double>(value.value.u_long_long);
+}
+
+// What NVML says of a card now, without its traffic.
+DeviceSample SampleCard(Nvml& nvml, Handle handle) {
+  DeviceSample sample;
+  sample.name = Text(nvml, "nvmlDeviceGetName", handle);
+  Utilization busy{};
+  if (nvml.Call("nvmlDeviceGetUtilizationRates", handle, &busy) == 0) {
+    sample.utilization = busy.gpu / 100.0;
+    sample.memory_utilization = busy.memory / 100.0;
+  }
+  NvmlCard memory;
+  ReadMemory(nvml, handle, memory);
+  sample.memory_used_bytes = memory.used_bytes;
+  sample.memory_total_bytes = memory.total_bytes;
+  if (const auto milliwatts = Number<double>(nvml, "nvmlDeviceGetPowerUsage", handle)) {
+    sample.power_watts = *milliwatts / 1000;
+  }
+  if (const auto milliwatts = Number<double>(nvml, "nvmlDeviceGetEnforcedPowerLimit", handle)) {
+    sample.power_limit_watts = *milliwatts / 1000;
+  }
+  unsigned degrees = 0;
+  if (nvml.Call("nvmlDeviceGetTemperature", handle, 0 /* of the chip */, &degrees) == 0) {
+    sample.temperature_celsius = degrees;
+  }
+  sample.sm_clock_hertz = Clock(nvml, "nvmlDeviceGetClockInfo", handle, kClockSm);
+  sample.sm_clock_max_hertz = Clock(nvml, "nvmlDeviceGetMaxClockInfo", handle, kClockSm);
+  sample.memory_clock_hertz = Clock(nvml, "nvmlDeviceGetClockInfo", handle, kClockMemory);
+  sample.clock_limits = ClockLimits(nvml, handle);
+  sample.ecc_uncorrected = EccErrors(nvml, handle, 1);
+  sample.ecc_corrected = EccErrors(nvml, handle, 0);
+  return sample;
+}
+
 }  // namespace
+
+std::vector<DeviceSample> NvmlProbe::Take(const std::vector<std::string>& uuids) {
+  std::vector<DeviceSample> samples(uuids.size());
+  for (size_t i = 0; i < uuids.size(); ++i) samples[i].device = static_cast<int>(i);
+  const bool ask_pcie = takes_++ % kPcieEvery == 0;
+  const Opened opened = Open();
+  Nvml& nvml = *opened.nvml;
+  size_t found = 0;
+  std::string lost;
+  // A slice of a card has its own uuid and few figures of its own.
+  const auto take = [&](Handle handle) {
+    const std::string uuid = Text(nvml, "nvmlDeviceGetUUID", handle);
+    for (size_t i = 0; i < uuids.size(); ++i) {
+      if (uuids[i].empty() || WithoutPrefix(uuids[i]) != WithoutPrefix(uuid)) continue;
+      ++found;
+      samples[i] = SampleCard(nvml, handle);
+      samples[i].device = static_cast<int>(i);
+      if (ask_pcie) {
+        samples[i].pcie_sent = PcieRate(nvml, handle, kPcieSent);
+        samples[i].pcie_received = PcieRate(nvml, handle, kPcieReceived);
+      }
+      const Traffic now{SteadySeconds(), NvlinkBytes(nvml, handle, kNvlinkSent),
+                        NvlinkBytes(nvml, handle, kNvlinkReceived)};
+      Traffic& before = nvlink_[uuids[i]];
+      const double seconds = now.time - before.time;
+      // A counter that went back was reset.
+      const auto rate = [&](const std::optional<double>& a, const std::optional<double>& b) {
+        return a && b && seconds > 0 && *b >= *a ? std::optional((*b - *a) / seconds)
+                                                 : std::nullopt;
+      };
+      samples[i].nvlink_sent = rate(before.sent, now.sent);
+      samples[i].nvlink_received = rate(before.received, now.received);
+      before = now;
+    }
+  };
+  why_not_ = ForEachCard(
+      nvml,
+      [&](Handle handle, int) {
+        take(handle);
+        if (!Mode(nvml, "nvmlDeviceGetMigMode", handle).value_or(false)) return;
+        const unsigned slots =
+            Number<unsigned>(nvml, "nvmlDeviceGetMaxMigDeviceCount", handle).value_or(0);
+        for (unsigned slot = 0; slot < slots; ++slot) {
+          Handle slice = nullptr;
+          if (nvml.Call("nvmlDeviceGetMigDeviceHandleByIndex", handle, slot, &slice) == 0) {
+            take(slice);
+          }
+        }
+      },
+      [&](unsigned card, int result) { lost = fmt::format("card {}: {}", card, Explain(result)); });
+  if (why_not_.empty() && found < uuids.size()) {
+    why_not_ = lost.empty() ? "NVML does not know every device of the run" : lost;
+  }
+  return samples;
+}
 
 const NvmlCard* NvmlReading::Find(std::string_view uuid) const {
   uuid = WithoutPrefix(uuid);
@@ -308,18 +511,8 @@ const NvmlCard* NvmlReading::Find(std::string_view uuid) const {
 }
 
 NvmlReading ReadNvml() {
-  const char* set = std::getenv("FLATOUT_NVML_LIBRARY");
-  const std::string path = set == nullptr || *set == 0 ? "libnvidia-ml.so.1" : set;
-  // Started once per process: starting takes long, and the cards may be busy. One caller at a time,
-  // for the table of functions.
-  static std::mutex mutex;
-  static auto& started = *new std::map<std::string, std::unique_ptr<Nvml>>();
-  const std::lock_guard lock(mutex);
-  std::unique_ptr<Nvml>& entry = started[path];
-  // What failed may work later: a driver can be loaded while this runs.
-  if (entry == nullptr || !entry->why_not().empty()) entry = std::make_unique<Nvml>(path);
-  Nvml& nvml = *entry;
-
+  const Opened opened = Open();
+  Nvml& nvml = *opened.nvml;
   NvmlReading reading;
   reading.why_not = nvml.why_not();
   if (!reading.why_not.empty()) return reading;
@@ -328,24 +521,12 @@ NvmlReading ReadNvml() {
       nvml.Call("nvmlSystemGetCudaDriverVersion", &reading.cuda_version) != 0) {
     reading.cuda_version = 0;
   }
-  const bool second = nvml.Has("nvmlDeviceGetCount_v2");
-  unsigned count = 0;
-  if (const int result = nvml.Call(second ? "nvmlDeviceGetCount_v2" : "nvmlDeviceGetCount", &count);
-      result != 0) {
-    reading.why_not = "the cards cannot be counted: " + Explain(result);
-    return reading;
-  }
-  if (count == 0) reading.why_not = "the NVIDIA driver sees no card";
-  for (unsigned i = 0; i < count; ++i) {
-    Handle handle = nullptr;
-    const char* get = nvml.Has("nvmlDeviceGetHandleByIndex_v2") ? "nvmlDeviceGetHandleByIndex_v2"
-                                                                : "nvmlDeviceGetHandleByIndex";
-    if (const int result = nvml.Call(get, i, &handle); result != 0) {
-      reading.warnings.push_back(fmt::format("card {}: {}", i, Explain(result)));
-      continue;
-    }
-    reading.cards.push_back(ReadCard(nvml, handle, static_cast<int>(i)));
-  }
+  reading.why_not = ForEachCard(
+      nvml,
+      [&](Handle handle, int index) { reading.cards.push_back(ReadCard(nvml, handle, index)); },
+      [&](unsigned index, int result) {
+        reading.warnings.push_back(fmt::format("card {}: {}", index, Explain(result)));
+      });
   return reading;
 }
 

@@ -8,10 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "flatout/watch/sample.h"
 
 namespace flatout::watch {
 
@@ -60,6 +63,28 @@ struct NvmlReading {
 // any thread. The environment variable FLATOUT_NVML_LIBRARY names the library where the loader does
 // not find libnvidia-ml.so.1.
 NvmlReading ReadNvml();
+
+// Reads what changes while a run trains, again and again: a fraction of a millisecond a card, and
+// 20 ms more in each direction for the traffic on PCIe, which the driver measures while it is asked
+// (therefore only in every fifth Take). For one thread.
+class NvmlProbe {
+ public:
+  // One sample per uuid (with or without "GPU-"), in their order; figures that the driver does not
+  // give are absent, all of them for a uuid that NVML does not know. A library that fails, or is
+  // not there, is tried again at every Take.
+  std::vector<DeviceSample> Take(const std::vector<std::string>& uuids);
+  // Why the latest Take knows nothing of a device, or "".
+  const std::string& why_not() const { return why_not_; }
+
+ private:
+  struct Traffic {  // counters of the Take before
+    double time = 0;
+    std::optional<double> sent, received;  // bytes
+  };
+  std::string why_not_;
+  std::map<std::string, Traffic> nvlink_;
+  int64_t takes_ = 0;
+};
 
 // "python3 (pid 4321) 30.2 GiB, pid 77 1.00 GiB, others 2.00 GiB": who uses the card, this process
 // left out, with what is in use but nobody's that can be seen; "" where nobody does. Less than 64

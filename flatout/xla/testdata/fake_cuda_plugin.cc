@@ -10,6 +10,7 @@
 //     the card's memory), its pool (all of the limit at the first allocation, or as needed) and
 //     RESOURCE_EXHAUSTED. Arrays count with their bytes in steps of 256; a running program needs
 //     its temporaries and those outputs that are not aliased to arguments as well.
+// How long things take is told as in fake_time.h.
 // FAKE_CUDA_LIMIT makes it disregard the limit asked for and take that many MiB; with
 // FAKE_CUDA_EXTRA it finds that many MiB more on each card than the driver says there are.
 #include <dlfcn.h>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "flatout/xla/testdata/fake_gpus.h"
+#include "flatout/xla/testdata/fake_time.h"
 
 namespace {
 
@@ -239,6 +241,133 @@ PJRT_Error* MemoryStats(PJRT_Device_MemoryStats_Args* args) {
   return nullptr;
 }
 
+// ---- time ----
+
+using fake_time::Clock;
+using fake_time::Events;
+using fake_time::Milliseconds;
+using fake_time::Moment;
+
+// When the device of that number has done all it was told, and when all that was sent to it has
+// arrived; arrays that have not.
+std::map<int, Moment> device_free, link_free;
+std::map<const PJRT_Buffer*, Moment> arrival;
+
+PJRT_Error* EventDestroy(PJRT_Event_Destroy_Args* args) {
+  if (Events::Get().Find(args->event) == nullptr) return real->PJRT_Event_Destroy(args);
+  Events::Get().Forget(args->event);
+  return nullptr;
+}
+PJRT_Error* EventIsReady(PJRT_Event_IsReady_Args* args) {
+  const auto late = Events::Get().Find(args->event);
+  if (late == nullptr) return real->PJRT_Event_IsReady(args);
+  args->is_ready = false;
+  if (late->at > Clock::now()) return nullptr;
+  PJRT_Event_IsReady_Args inner = *args;
+  inner.event = late->inner;
+  PJRT_Error* error = real->PJRT_Event_IsReady(&inner);
+  args->is_ready = inner.is_ready;
+  return error;
+}
+PJRT_Error* EventError(PJRT_Event_Error_Args* args) {
+  const auto late = Events::Get().Find(args->event);
+  PJRT_Event_Error_Args inner = *args;
+  if (late != nullptr) inner.event = late->inner;
+  return real->PJRT_Event_Error(&inner);
+}
+PJRT_Error* EventAwait(PJRT_Event_Await_Args* args) {
+  const auto late = Events::Get().Find(args->event);
+  PJRT_Event_Await_Args inner = *args;
+  if (late != nullptr) {
+    std::this_thread::sleep_until(late->at);
+    inner.event = late->inner;
+  }
+  return real->PJRT_Event_Await(&inner);
+}
+PJRT_Error* EventOnReady(PJRT_Event_OnReady_Args* args) {
+  const auto late = Events::Get().Find(args->event);
+  if (late == nullptr) return real->PJRT_Event_OnReady(args);
+  return Events::Get().OnReady(late, args->callback, args->user_arg);
+}
+
+PJRT_Error* BufferReadyEvent(PJRT_Buffer_ReadyEvent_Args* args) {
+  if (PJRT_Error* error = real->PJRT_Buffer_ReadyEvent(args); error != nullptr) return error;
+  Moment at{};
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = arrival.find(args->buffer);
+    if (found != arrival.end()) at = found->second;
+  }
+  args->event = Events::Get().Delay(real, args->event, at);
+  return nullptr;
+}
+
+PJRT_Error* ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args* args) {
+  if (PJRT_Error* error = real->PJRT_Buffer_ToHostBuffer(args); error != nullptr) return error;
+  if (args->dst != nullptr && args->dst_size > 1024) {
+    args->event =
+        Events::Get().Delay(real, args->event, Clock::now() + Milliseconds("FAKE_CUDA_READ_MS"));
+  }
+  return nullptr;
+}
+
+PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
+  std::this_thread::sleep_for(Milliseconds("FAKE_CUDA_COMPILE_MS"));
+  return real->PJRT_Client_Compile(args);
+}
+
+// Whether `buffer` is one number of that type, and the number.
+bool Scalar(PJRT_Buffer* buffer, PJRT_Buffer_Type type, int32_t* value) {
+  PJRT_Buffer_ElementType_Args element{};
+  element.struct_size = PJRT_Buffer_ElementType_Args_STRUCT_SIZE;
+  element.buffer = buffer;
+  PJRT_Buffer_Dimensions_Args dimensions{};
+  dimensions.struct_size = PJRT_Buffer_Dimensions_Args_STRUCT_SIZE;
+  dimensions.buffer = buffer;
+  if (real->PJRT_Buffer_ElementType(&element) != nullptr || element.type != type ||
+      real->PJRT_Buffer_Dimensions(&dimensions) != nullptr || dimensions.num_dims != 0) {
+    return false;
+  }
+  PJRT_Buffer_ToHostBuffer_Args read{};
+  read.struct_size = PJRT_Buffer_ToHostBuffer_Args_STRUCT_SIZE;
+  read.src = buffer;
+  read.dst = value;
+  read.dst_size = sizeof(*value);
+  if (real->PJRT_Buffer_ToHostBuffer(&read) != nullptr) return false;
+  PJRT_Event_Await_Args await{};
+  await.struct_size = PJRT_Event_Await_Args_STRUCT_SIZE;
+  await.event = read.event;
+  real->PJRT_Event_Await(&await);
+  PJRT_Event_Destroy_Args destroy{};
+  destroy.struct_size = PJRT_Event_Destroy_Args_STRUCT_SIZE;
+  destroy.event = read.event;
+  real->PJRT_Event_Destroy(&destroy);
+  return true;
+}
+
+// How long a launch keeps its devices: Flatout's training program ends its arguments with the
+// number of steps and the factor of the learning rate, that for evaluation with the number.
+struct Duration {
+  enum class Kind { kOther, kTraining, kEvaluation } kind = Kind::kOther;
+  int32_t steps = 0;
+  Clock::duration On(size_t device) const {
+    if (kind == Kind::kTraining) return steps * Milliseconds("FAKE_CUDA_STEP_MS", device);
+    if (kind == Kind::kEvaluation) return Milliseconds("FAKE_CUDA_EVALUATE_MS", device);
+    return {};
+  }
+};
+Duration DurationOf(PJRT_Buffer* const* arguments, size_t count) {
+  Duration duration;
+  int32_t factor = 0;
+  if (count >= 2 && Scalar(arguments[count - 1], PJRT_Buffer_Type_F32, &factor) &&
+      Scalar(arguments[count - 2], PJRT_Buffer_Type_S32, &duration.steps)) {
+    duration.kind = Duration::Kind::kTraining;
+  } else if (count >= 2 && Scalar(arguments[count - 1], PJRT_Buffer_Type_S32, &duration.steps)) {
+    duration.kind = Duration::Kind::kEvaluation;
+  }
+  return duration;
+}
+
 // ---- memory ----
 
 struct Held {
@@ -280,6 +409,7 @@ void Take(PJRT_Buffer* buffer, int device, int64_t bytes) {
 }
 
 void Release(PJRT_Buffer* buffer) {
+  arrival.erase(buffer);
   const auto at = held.find(buffer);
   if (at == held.end()) return;
   cards.at(static_cast<size_t>(at->second.device)).in_use -= at->second.bytes;
@@ -316,13 +446,25 @@ PJRT_Error* BufferFromHost(PJRT_Client_BufferFromHostBuffer_Args* args) {
   }
   const int device = IndexOf(args->device);
   const int64_t bytes = SizeOf(args->buffer);
+  const auto per_megabyte = Milliseconds("FAKE_CUDA_COPY_MS_PER_MB", static_cast<size_t>(device));
   bool fits = false;
+  Moment arrives{};
   {
     const std::lock_guard lock(mutex);
     fits = Fits(cards.at(static_cast<size_t>(device)), bytes);
-    if (fits) Take(args->buffer, device, bytes);
+    if (fits) {
+      Take(args->buffer, device, bytes);
+      if (per_megabyte.count() > 0) {
+        Moment& free = link_free[device];
+        free = std::max(free, Clock::now()) + per_megabyte * bytes / (1 << 20);
+        arrives = arrival[args->buffer] = free;
+      }
+    }
   }
-  if (fits) return nullptr;
+  if (fits) {
+    args->done_with_host_buffer = Events::Get().Delay(real, args->done_with_host_buffer, arrives);
+    return nullptr;
+  }
   Await(args->done_with_host_buffer);
   PJRT_Event_Destroy_Args destroy{};
   destroy.struct_size = PJRT_Event_Destroy_Args_STRUCT_SIZE;
@@ -423,10 +565,31 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
     }
   }
   if (!fits) return OutOfMemory(bytes);
+  const Duration duration = DurationOf(args->argument_lists[0], args->num_args);
+  if (duration.kind == Duration::Kind::kTraining) {
+    std::this_thread::sleep_for(Milliseconds("FAKE_CUDA_LAUNCH_MS"));
+  }
+  std::vector<Moment> ends(args->num_devices);
+  {
+    const std::lock_guard lock(mutex);
+    for (size_t d = 0; d < args->num_devices; ++d) {
+      Moment& free = device_free[devices.at(d)];
+      free = std::max(free, Clock::now());
+      // Programs wait for their arguments.
+      for (size_t a = 0; a < args->num_args; ++a) {
+        const auto found = arrival.find(args->argument_lists[d][a]);
+        if (found != arrival.end()) free = std::max(free, found->second);
+      }
+      free += duration.On(static_cast<size_t>(devices.at(d)));
+      ends[d] = free;
+    }
+  }
   if (PJRT_Error* error = real->PJRT_LoadedExecutable_Execute(args); error != nullptr) return error;
   // One launch at a time: several CPU devices deadlock otherwise.
   for (size_t d = 0; d < args->num_devices && args->device_complete_events != nullptr; ++d) {
     if (args->num_devices > 1) Await(args->device_complete_events[d]);
+    args->device_complete_events[d] =
+        Events::Get().Delay(real, args->device_complete_events[d], ends[d]);
   }
   const size_t outputs = NumOutputs(args->executable);
   for (size_t d = 0; d < args->num_devices; ++d) {
@@ -471,5 +634,13 @@ extern "C" const PJRT_Api* GetPjrtApi() {
   api->PJRT_Buffer_Destroy = BufferDestroy;
   api->PJRT_Buffer_Delete = BufferDelete;
   api->PJRT_LoadedExecutable_Execute = Execute;
+  api->PJRT_Event_Destroy = EventDestroy;
+  api->PJRT_Event_IsReady = EventIsReady;
+  api->PJRT_Event_Error = EventError;
+  api->PJRT_Event_Await = EventAwait;
+  api->PJRT_Event_OnReady = EventOnReady;
+  api->PJRT_Buffer_ReadyEvent = BufferReadyEvent;
+  api->PJRT_Buffer_ToHostBuffer = ToHostBuffer;
+  api->PJRT_Client_Compile = Compile;
   return api;
 }
