@@ -46,6 +46,7 @@ const std::vector<Layer>& Layers() {
         {"checkpoint", {"base", "ir", "xla"}},
         {"cluster", {"base", "ir", "xla"}},
         {"watch", {"base", "ir", "xla"}},
+        {"web", {"base", "ir", "xla", "watch"}},
         {"plan", {"base", "ir", "xla", "nn", "optim", "step"}},
     };
     Names below;

@@ -1,0 +1,457 @@
+#include "flatout/watch/run_record.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "flatout/base/error.h"
+#include "flatout/base/file.h"
+
+namespace flatout::watch {
+namespace {
+
+using Json = nlohmann::json;
+
+// A line longer than that is none of ours.
+constexpr size_t kLongestLine = size_t{1} << 20;
+// Of run.log so much of its end is read.
+constexpr int64_t kLogTail = int64_t{1} << 16;
+
+std::optional<double> Number(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  const double value = found->get<double>();
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+int64_t Count(const Json& object, const char* key, int64_t otherwise = 0) {
+  const std::optional<double> value = Number(object, key);
+  if (!value || std::abs(*value) > 9e15) return otherwise;
+  return static_cast<int64_t>(*value);
+}
+
+std::string String(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// The member that is an object, or an empty one.
+const Json& Object(const Json& object, const char* key) {
+  static const Json none = Json::object();
+  const auto found = object.find(key);
+  return found != object.end() && found->is_object() ? *found : none;
+}
+
+std::map<std::string, double> Numbers(const Json& object) {
+  std::map<std::string, double> all;
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_number()) all[key] = value.get<double>();
+  }
+  return all;
+}
+
+// Fields of a "log" event that are no metric of the user's.
+bool IsOwn(const std::string& key) {
+  static const std::set<std::string> own = {"event",         "step",
+                                            "epoch",         "loss",
+                                            "learning_rate", "samples_per_second",
+                                            "full",          "resident_bytes",
+                                            "wall_seconds",  "device_bytes",
+                                            "loss_scale",    "skipped_steps",
+                                            "gradient_norm", "mfu",
+                                            "samples",       "cpu_seconds",
+                                            "cost"};
+  static const char* prefixes[] = {"input_",      "ledger_", "time_", "device_",
+                                   "checkpoint_", "cpu_",    "nvml_", "seconds_"};
+  if (own.contains(key)) return true;
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [&](const char* prefix) { return key.starts_with(prefix); });
+}
+
+class MetricsReader {
+ public:
+  explicit MetricsReader(RunStatus& status) : status_(status) {}
+
+  void Read(std::istream& file) {
+    std::string line;
+    while (std::getline(file, line)) {
+      // The last line may still be in the writing.
+      const bool whole = !file.eof();
+      if (line.empty()) continue;
+      Json event;
+      if (line.size() <= kLongestLine) event = Json::parse(line, nullptr, false);
+      if (!event.is_object()) {
+        if (whole) ++bad_;
+        continue;
+      }
+      Take(event);
+    }
+    if (bad_ > 0) {
+      status_.notes.push_back(fmt::format("{} line{} of metrics.jsonl {} not readable and left out",
+                                          bad_, bad_ == 1 ? "" : "s", bad_ == 1 ? "was" : "were"));
+    }
+  }
+
+ private:
+  void Take(const Json& event) {
+    const std::string kind = String(event, "event");
+    if (kind == "log") {
+      TakeLog(event);
+    } else if (kind == "epoch") {
+      TakeEpoch(event);
+    } else if (kind == "resume") {
+      status_.sessions = std::max(status_.sessions, Count(event, "session", 1));
+      // Wall time in the log counts from the start of each process.
+      earlier_seconds_ = last_seconds_;
+      earlier_ledger_ = ledger_;
+    } else if (kind == "test") {
+      for (const auto& [key, value] : Numbers(event)) {
+        if (key.starts_with("test_")) status_.test[key.substr(5)] = value;
+      }
+    } else if (kind == "plan") {
+      if (const auto bytes = Number(event, "planned_bytes")) status_.planned_bytes = bytes;
+    }
+  }
+
+  void TakeLog(const Json& event) {
+    RunPoint point;
+    point.step = Count(event, "step");
+    status_.step = std::max<int64_t>(0, point.step);
+    status_.epoch = std::max<int64_t>(1, Count(event, "epoch", 1));
+    const double wall = Number(event, "wall_seconds").value_or(0);
+    point.seconds = std::max(last_seconds_, earlier_seconds_ + wall);
+    last_seconds_ = point.seconds;
+    point.epoch = static_cast<double>(status_.epoch - 1);
+    point.loss = Number(event, "loss");
+    point.learning_rate = Number(event, "learning_rate");
+    point.samples_per_second = Number(event, "samples_per_second");
+    point.full = Number(event, "full");
+    point.resident_bytes = Number(event, "resident_bytes");
+    point.device_bytes = Number(event, "device_bytes");
+    point.input_wait = Number(event, "input_wait");
+    point.queue_fill = Number(event, "input_queue_fill");
+    for (const auto& [key, value] : Numbers(event)) {
+      if (!IsOwn(key)) point.metrics[key] = value;
+    }
+    TakeLedger(event);
+    if (status_.ledger_known) point.ledger = ledger_;
+    status_.loss = point.loss;
+    status_.metrics = point.metrics;
+    status_.learning_rate = point.learning_rate;
+    status_.samples_per_second = point.samples_per_second;
+    status_.full = point.full;
+    status_.resident_bytes = point.resident_bytes;
+    status_.loss_scale = Number(event, "loss_scale");
+    status_.skipped_steps = Count(event, "skipped_steps");
+    if (const auto bytes = Number(event, "device_bytes")) {
+      if (status_.devices.empty()) status_.devices.emplace_back();
+      status_.devices[0].memory_used_bytes = bytes;
+    }
+    TakeInput(event);
+    status_.history.Add(std::move(point));
+  }
+
+  // Seconds by cause since the log line before: "seconds_compute" and so on.
+  void TakeLedger(const Json& event) {
+    bool any = false;
+    for (int i = 0; i < kNumCauses; ++i) {
+      const std::string key = "seconds_" + std::string(Name(static_cast<Cause>(i)));
+      if (const auto seconds = Number(event, key.c_str())) {
+        ledger_.seconds[i] += *seconds;
+        any = true;
+      }
+    }
+    if (!any) return;
+    status_.ledger_known = true;
+    ledger_.wall = ledger_.sum();
+    status_.ledger = ledger_;
+  }
+
+  void TakeInput(const Json& event) {
+    const std::string share = "input_share_", rate = "input_records_per_second_";
+    std::vector<InputStage> stages;
+    for (const auto& [key, value] : event.items()) {
+      if (!key.starts_with(share) || !value.is_number()) continue;
+      InputStage stage;
+      stage.name = key.substr(share.size());
+      stage.seconds = std::max(0.0, value.get<double>());  // its share of the threads' time
+      stage.records = 0;
+      stages.push_back(std::move(stage));
+    }
+    if (stages.empty() && !event.contains("input_workers")) return;
+    status_.input_known = true;
+    status_.input.workers = static_cast<int>(Count(event, "input_workers", 1));
+    status_.input.depth = static_cast<int>(Count(event, "input_prefetch"));
+    status_.queue_bytes = Number(event, "input_queue_bytes").value_or(0);
+    if (stages.empty()) return;
+    std::sort(stages.begin(), stages.end(),
+              [](const InputStage& a, const InputStage& b) { return a.seconds > b.seconds; });
+    status_.input.stages = std::move(stages);
+  }
+
+  void TakeEpoch(const Json& event) {
+    RunEpoch epoch;
+    epoch.epoch = Count(event, "epoch");
+    epoch.step = Count(event, "step");
+    epoch.seconds = Number(event, "seconds").value_or(0);
+    epoch.logs = Numbers(event);
+    for (const char* own : {"epoch", "step", "seconds"}) epoch.logs.erase(own);
+    status_.last_epoch = epoch.logs;
+    // The log line that comes with an epoch's end is of the epoch itself.
+    status_.epoch = epoch.epoch + 1;
+    status_.step = epoch.step;
+    AddEpoch(status_, std::move(epoch));
+  }
+
+  RunStatus& status_;
+  LedgerReport ledger_, earlier_ledger_;
+  double last_seconds_ = 0, earlier_seconds_ = 0;
+  int64_t bad_ = 0;
+};
+
+void TakeSummary(const Json& summary, RunStatus& status) {
+  status.state = String(summary, "status");
+  status.error = String(summary, "error");
+  status.step = Count(summary, "steps", status.step);
+  status.epoch = Count(summary, "epochs") + 1;
+  status.samples = Count(summary, "samples");
+  status.skipped_steps = Count(summary, "skipped_steps");
+  status.sessions = Count(summary, "sessions", 1);
+  status.loss_scale = Number(summary, "loss_scale");
+  status.run_full = Number(summary, "full");
+  status.run_samples_per_second = Number(summary, "samples_per_second");
+  status.ceiling_samples_per_second = Number(summary, "ceiling_samples_per_second");
+  status.mfu = Number(summary, "mfu");
+  status.device = String(summary, "device");
+  status.replicas = Count(summary, "devices", 1);
+  status.parameters = Count(summary, "parameters");
+  status.steps_per_launch = Count(summary, "steps_per_launch", 1);
+  status.bad_records = Count(summary, "bad_records");
+  status.compiles = Count(summary, "compiles");
+  status.compile_seconds = Number(summary, "compile_seconds").value_or(0);
+  status.peak_resident_bytes = Number(summary, "peak_resident_bytes");
+  const Json& metrics = Object(summary, "metrics");
+  for (const char* split : {"train", "validation"}) {
+    const std::string prefix = split == std::string("train") ? "" : "val_";
+    for (const auto& [name, value] : Numbers(Object(metrics, split))) {
+      status.last_epoch[prefix + name] = value;
+    }
+  }
+  for (const auto& [name, value] : Numbers(Object(metrics, "test"))) status.test[name] = value;
+  const Json& ledger = Object(summary, "ledger");
+  if (!ledger.empty()) {
+    status.ledger_known = true;
+    for (int i = 0; i < kNumCauses; ++i) {
+      const std::string name(Name(static_cast<Cause>(i)));
+      status.ledger.seconds[i] = Number(ledger, name.c_str()).value_or(0);
+    }
+    status.communication_measured = Number(ledger, "communication").has_value();
+    status.ledger.wall = Number(summary, "wall_seconds").value_or(status.ledger.sum());
+  }
+  const Json& input = Object(summary, "input");
+  if (!input.empty()) {
+    status.input_known = true;
+    status.input.workers = static_cast<int>(Count(input, "workers", 1));
+    status.input.depth = static_cast<int>(Count(input, "prefetch"));
+    status.input.busy = Number(input, "busy_seconds").value_or(0);
+    status.input.cpu = Number(input, "processor_seconds").value_or(0);
+    status.input.queue_fill = Number(input, "queue_fill");
+    status.input.stages.clear();
+    for (const auto& [name, stage] : Object(input, "stages").items()) {
+      if (!stage.is_object()) continue;
+      status.input.stages.push_back({name, Number(stage, "seconds").value_or(0),
+                                     Count(stage, "records"), Count(stage, "bytes")});
+    }
+    std::sort(status.input.stages.begin(), status.input.stages.end(),
+              [](const InputStage& a, const InputStage& b) { return a.seconds > b.seconds; });
+  }
+  const Json& memory = Object(summary, "memory");
+  if (const auto bytes = Number(memory, "planned_bytes")) status.planned_bytes = bytes;
+  if (const auto bytes = Number(memory, "peak_bytes")) {
+    if (status.devices.empty()) status.devices.emplace_back();
+    status.devices[0].memory_peak_bytes = bytes;
+  }
+  const Json& checkpoints = Object(summary, "checkpoints");
+  status.checkpoints.saved = Count(checkpoints, "saved");
+  status.checkpoints.failed = Count(checkpoints, "failed");
+  if (const auto step = Number(checkpoints, "last_step")) {
+    status.checkpoints.last_step = static_cast<int64_t>(*step);
+  }
+  status.checkpoints.bytes = Number(checkpoints, "bytes").value_or(0);
+  status.checkpoints.blocked_seconds = Number(checkpoints, "blocked_seconds").value_or(0);
+  status.checkpoints.slowed_seconds = Number(checkpoints, "slowed_seconds").value_or(0);
+  status.checkpoints.write_seconds = Number(checkpoints, "write_seconds").value_or(0);
+  status.checkpoints.interval_seconds = Number(checkpoints, "interval_seconds");
+  status.checkpoints.error = String(checkpoints, "error");
+  if (const auto limit = summary.find("limit"); limit != summary.end() && limit->is_string()) {
+    status.limit = limit->get<std::string>();
+  }
+  status.stage = String(summary, "limit_stage");
+  status.verdict.clear();
+  if (const auto lines = summary.find("verdict"); lines != summary.end() && lines->is_array()) {
+    for (const Json& line : *lines) {
+      if (line.is_string()) status.verdict.push_back(line.get<std::string>());
+    }
+  }
+}
+
+// What the run file says that a folder does not say otherwise. A run file that does not parse (the
+// folder was tampered with) is a note.
+void TakeRunFile(const std::string& path, RunStatus& status) {
+  try {
+    status.run_file = ReadFile(path);
+    const Config tree = Config::ParseToml(status.run_file, path);
+    if (const Config* epochs = tree.FindPath("train.epochs")) status.epochs = epochs->AsInt();
+    if (const Config* steps = tree.FindPath("train.max_steps")) status.max_steps = steps->AsInt();
+    if (const Config* batch = tree.FindPath("train.global_batch")) {
+      status.global_batch = batch->AsInt();
+    }
+    if (const Config* precision = tree.FindPath("train.precision")) {
+      status.precision = precision->AsString();
+    }
+    if (const Config* model = tree.FindPath("model.builtin")) status.model = model->AsString();
+    if (const Config* optimizer = tree.Find("optimizer")) {
+      const Config* name = optimizer->is_table() ? optimizer->Find("class") : optimizer;
+      if (name != nullptr && name->is_string()) status.optimizer = name->AsString();
+    }
+    if (const Config* cost = tree.Find("cost")) status.price = ReadCostOptions(*cost);
+  } catch (const Error& error) {
+    status.notes.push_back(fmt::format("run.toml: {}", error.what()));
+  }
+  if (status.epochs == 0) status.epochs = 1;
+}
+
+// What the run judged itself by last: the verdict of one that is at work, or was killed.
+void TakeFacts(const std::string& path, RunStatus& status) {
+  if (!FileExists(path)) return;
+  try {
+    const RunFacts facts = RunFacts::FromJson(ReadFile(path), path);
+    const Verdict verdict = Judge(facts);
+    status.limit = verdict.limit;
+    status.stage = verdict.stage;
+    if (!status.mfu) status.mfu = verdict.mfu;
+    if (!status.run_full) status.run_full = verdict.full;
+    if (!status.run_samples_per_second) status.run_samples_per_second = verdict.samples_per_second;
+    if (status.verdict.empty()) status.verdict = verdict.lines;
+    if (status.samples == 0) status.samples = facts.samples;
+    if (status.steps_per_epoch.value_or(0) <= 0 && facts.steps_per_epoch > 0) {
+      status.steps_per_epoch = facts.steps_per_epoch;
+    }
+    if (status.input.stages.empty() && !facts.input.stages.empty()) {
+      status.input = facts.input;
+      status.input_known = true;
+    }
+    if (!status.ledger_known) {
+      status.ledger = facts.ledger;
+      status.ledger_known = facts.ledger.sum() > 0;
+    }
+    status.input.queue_fill = facts.input.queue_fill;
+    if (status.device.empty()) status.device = facts.device_kind;
+  } catch (const Error& error) {
+    status.notes.push_back(fmt::format("facts.json is left out: {}", error.what()));
+  }
+}
+
+void TakeLog(const std::string& path, RunStatus& status) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return;
+  const auto size = static_cast<int64_t>(file.tellg());
+  file.seekg(std::max<int64_t>(0, size - kLogTail));
+  std::string line;
+  if (size > kLogTail) std::getline(file, line);  // cut
+  while (std::getline(file, line)) AddLogLine(status, line);
+}
+
+}  // namespace
+
+int64_t TrainingProcess(const std::string& folder) {
+  struct stat info {};
+  if (stat(folder.c_str(), &info) != 0) return 0;
+  std::ifstream locks("/proc/locks");
+  // "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF"
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, mode, access, place;
+    int64_t pid = 0;
+    if (!(words >> number >> kind >> mode >> access >> pid >> place) || kind != "FLOCK") continue;
+    if (place.substr(place.rfind(':') + 1) != std::to_string(info.st_ino) || pid <= 0) continue;
+    return pid;
+  }
+  return 0;
+}
+
+void ReadMetrics(const std::string& path, RunStatus& status) {
+  std::ifstream file(path, std::ios::binary);
+  if (file) MetricsReader(status).Read(file);
+}
+
+RunStatus ReadRunFolder(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored)) {
+    throw NotFound("there is no run folder {}; flatout train makes one, runs/<name> unless told",
+                   folder);
+  }
+  if (!fs::is_directory(folder, ignored)) {
+    throw Invalid("{} is no folder; give the folder of a run, such as runs/cnn", folder);
+  }
+  const auto file = [&](const char* name) { return folder + "/" + name; };
+  if (!FileExists(file("metrics.jsonl")) && !FileExists(file("run.toml")) &&
+      !FileExists(file("summary.json"))) {
+    throw NotFound("{} holds no run: it has neither run.toml, metrics.jsonl nor summary.json",
+                   folder);
+  }
+  RunStatus status;
+  status.folder = folder;
+  fs::path path = fs::path(folder).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (path == "." || path == "..") path = fs::weakly_canonical(path, ignored);
+  status.name = path.filename().string();
+  if (FileExists(file("run.toml"))) TakeRunFile(file("run.toml"), status);
+  ReadMetrics(file("metrics.jsonl"), status);
+  TakeLog(file("run.log"), status);
+  status.pid = TrainingProcess(folder);
+  bool ended = false;
+  // While a process is at work there, a summary is that of an earlier one.
+  if (status.pid == 0 && FileExists(file("summary.json"))) {
+    try {
+      const Json summary = Json::parse(ReadFile(file("summary.json")), nullptr, false);
+      if (summary.is_object()) {
+        TakeSummary(summary, status);
+        ended = true;
+      } else {
+        status.notes.emplace_back("summary.json is not readable and left out");
+      }
+    } catch (const Error& error) {
+      status.notes.push_back(fmt::format("summary.json: {}", error.what()));
+    }
+  }
+  if (!ended) status.state = status.pid > 0 ? "running" : "ended";
+  TakeFacts(file("facts.json"), status);
+  if (!status.epoch_history.empty() && !status.steps_per_epoch) {
+    const RunEpoch& first = status.epoch_history.front();
+    if (first.epoch > 0) status.steps_per_epoch = first.step / first.epoch;
+  }
+  if (status.steps_per_epoch.value_or(0) > 0 && status.epoch > 0) {
+    status.step_in_epoch =
+        std::max<int64_t>(0, status.step - (status.epoch - 1) * *status.steps_per_epoch);
+  }
+  struct statvfs disk {};
+  if (statvfs(folder.c_str(), &disk) == 0) {
+    status.disk_free_bytes =
+        static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+    status.disk_bytes = static_cast<double>(disk.f_blocks) * static_cast<double>(disk.f_frsize);
+  }
+  status.eta_seconds = EstimateEta(status);
+  return status;
+}
+
+}  // namespace flatout::watch
