@@ -34,15 +34,20 @@ struct Outcome {
   nlohmann::json Json() const { return nlohmann::json::parse(out); }
 };
 
-// `flatout ARGUMENTS` in a folder. What it prints is kept in memory, so that no file of it lies
-// anywhere.
+// `flatout ARGUMENTS` in a folder, with `environment` ("NAME=value") besides the test's own. What
+// it prints is kept in memory, so that no file of it lies anywhere.
 class Process {
  public:
-  Process(const std::filesystem::path& folder, std::vector<std::string> arguments) {
+  Process(const std::filesystem::path& folder, std::vector<std::string> arguments,
+          std::vector<std::string> environment = {}) {
     arguments.insert(arguments.begin(), FLATOUT_BINARY);
-    std::vector<char*> argv;
+    std::vector<char*> argv, envp;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
+    // Of two values of one name the first is found.
+    for (std::string& value : environment) envp.push_back(value.data());
+    for (char** value = environ; *value != nullptr; ++value) envp.push_back(*value);
+    envp.push_back(nullptr);
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     pid_ = fork();
     if (pid_ < 0) throw std::runtime_error("fork failed");
@@ -55,7 +60,7 @@ class Process {
         dup2(err_.file, 2) < 0) {
       _exit(126);
     }
-    execv(argv[0], argv.data());
+    execve(argv[0], argv.data(), envp.data());
     _exit(127);
   }
   ~Process() {
@@ -121,8 +126,9 @@ class Process {
   int status_ = 0;
 };
 
-inline Outcome RunFlatout(const std::filesystem::path& folder, std::vector<std::string> arguments) {
-  return Process(folder, std::move(arguments)).Wait();
+inline Outcome RunFlatout(const std::filesystem::path& folder, std::vector<std::string> arguments,
+                          std::vector<std::string> environment = {}) {
+  return Process(folder, std::move(arguments), std::move(environment)).Wait();
 }
 
 }  // namespace flatout::testing

@@ -10,14 +10,9 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <random>
 
-#include "flatout/base/file.h"
-#include "flatout/checkpoint/compare.h"
-#include "flatout/checkpoint/store.h"
-#include "flatout/checkpoint/testing.h"
-#include "tests/command.h"
+#include "tests/small_run.h"
 
 namespace flatout {
 namespace {
@@ -26,7 +21,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Outcome;
-using testing::Process;
 using testing::ReadAll;
 
 int64_t FromEnvironment(const char* name, int64_t otherwise) {
@@ -34,111 +28,31 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-// Long enough for a kill to find it in any phase: 12 epochs with a validation after each, a
-// snapshot every few steps, everything that a run remembers.
-constexpr const char* kRunFile = R"(
-[model]
-builtin = "mlp"
-units = 32
-dropout = 0.2
-[data]
-source = "csv"
-files = "train.csv"
-validation_split = 40
-columns = {x = {from = ["a", "b", "c", "d"], dtype = "f32"}, y = {dtype = "i32", bound = 3}}
-[train]
-epochs = 12
-global_batch = 16
-steps_per_launch = 2
-metrics = ["accuracy"]
-early_stopping = {monitor = "loss", patience = 50, restore_best_weights = true}
-reduce_lr_on_plateau = {monitor = "val_loss", patience = 3, factor = 0.7}
-[optimizer]
-class = "Adam"
-learning_rate = 0.003
-use_ema = true
-[checkpoint]
-every_steps = 9
-keep_last = 3
-[watch]
-ceiling = false
-progress = "none"
-)";
-
-std::string Table(int64_t rows) {
-  std::mt19937_64 random(5);
-  std::string text = "a,b,c,d,y\n";
-  for (int64_t i = 0; i < rows; ++i) {
-    const uint64_t label = random() % 3;
-    for (uint64_t k = 0; k < 4; ++k) {
-      text +=
-          fmt::format("{},", static_cast<double>(random() % 1000) / 1000 + (k == label ? 1 : 0));
-    }
-    text += fmt::format("{}\n", label);
-  }
-  return text;
+uint64_t Seed() {
+  return static_cast<uint64_t>(
+      FromEnvironment("FLATOUT_CRASH_SEED", static_cast<int64_t>(std::random_device()())));
 }
 
-class Crash : public ::testing::Test {
+class Crash : public testing::SmallRun {
  protected:
-  Crash() {
-    setenv("FLATOUT_CACHE", scratch_.File("cache").c_str(), 1);
-    setenv("FLATOUT_DEPS", FLATOUT_DEPS_FOLDER, 0);
-    std::filesystem::create_directory(work_);
-    AtomicWriteFile(Path("run.toml"), kRunFile);
-    AtomicWriteFile(Path("train.csv"), Table(360));
-  }
-  std::filesystem::path Path(const std::string& name) const { return work_ / name; }
-  Process Start(std::vector<std::string> arguments) const { return {work_, std::move(arguments)}; }
-  Outcome Run(std::vector<std::string> arguments) const {
-    return testing::RunFlatout(work_, std::move(arguments));
-  }
-  std::vector<std::string> Train(const std::string& folder) const {
-    return {"train", "run.toml", "--run-dir", folder};
-  }
-  checkpoint::Store StoreOf(const std::string& folder) const {
-    return checkpoint::Store((Path(folder) / "checkpoints").string());
-  }
-  nlohmann::json Summary(const std::string& folder) const {
-    return nlohmann::json::parse(ReadAll(Path(folder) / "summary.json"));
-  }
-  // Every file and figure that a user keeps.
-  void ExpectSame(const std::string& a, const std::string& b) const {
-    for (const char* file : {"weights.safetensors", "best.safetensors"}) {
-      EXPECT_EQ(ReadAll(Path(a) / file), ReadAll(Path(b) / file)) << file;
+  // What a killed run left is sound; `step` is that of the newest snapshot that was ever complete,
+  // and becomes that of the newest one.
+  void ExpectSound(const std::string& folder, int64_t& step) const {
+    const checkpoint::Store store = StoreOf(folder);
+    for (const checkpoint::Inspection& one : store.List()) {
+      EXPECT_NE(one.condition, checkpoint::Condition::kDamaged) << one.problem;
     }
-    EXPECT_EQ(Summary(a)["metrics"], Summary(b)["metrics"]);
-    EXPECT_EQ(Summary(a)["steps"], Summary(b)["steps"]);
-    EXPECT_EQ(Summary(a)["samples"], Summary(b)["samples"]);
-    EXPECT_EQ(Epochs(a), Epochs(b));
-    const checkpoint::Newest first = StoreOf(a).LoadNewest(), second = StoreOf(b).LoadNewest();
-    for (const auto& [name, group] : first.snapshot->groups) {
-      for (const auto& tensor : checkpoint::Compare(group, second.snapshot->Group(name))) {
-        EXPECT_EQ(tensor.kind, checkpoint::TensorDifference::Kind::kSame) << tensor.name;
-      }
-    }
+    const checkpoint::Newest newest = store.LoadNewest();
+    EXPECT_THAT(newest.skipped, IsEmpty());
+    const int64_t found = newest.snapshot ? newest.snapshot->info.step : 0;
+    EXPECT_GE(found, step) << "a complete snapshot is gone";
+    step = found;
   }
-  // The epochs of metrics.jsonl without their times.
-  std::vector<std::string> Epochs(const std::string& folder) const {
-    std::vector<std::string> lines;
-    std::istringstream file(ReadAll(Path(folder) / "metrics.jsonl"));
-    for (std::string line; std::getline(file, line);) {
-      nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-      if (!json.is_object() || json["event"] != "epoch") continue;
-      json.erase("seconds");
-      lines.push_back(json.dump());
-    }
-    return lines;
-  }
-
-  const checkpoint::ScratchFolder scratch_{"crash"};
-  const std::filesystem::path work_ = scratch_.File("work");
 };
 
 TEST_F(Crash, KilledAtRandomTimes) {
   const int64_t kills = FromEnvironment("FLATOUT_CRASH_KILLS", 300);
-  const auto seed = static_cast<uint64_t>(
-      FromEnvironment("FLATOUT_CRASH_SEED", static_cast<int64_t>(std::random_device()())));
+  const uint64_t seed = Seed();
   SCOPED_TRACE(fmt::format("FLATOUT_CRASH_SEED={} repeats this", seed));
   std::mt19937_64 random(seed);
 
@@ -168,15 +82,7 @@ TEST_F(Crash, KilledAtRandomTimes) {
       if (outcome.exit_code == 0) break;
       ASSERT_EQ(outcome.exit_code, -SIGKILL) << outcome.out << outcome.err;
       ++done;
-      const checkpoint::Store store = StoreOf(folder);
-      for (const checkpoint::Inspection& one : store.List()) {
-        EXPECT_NE(one.condition, checkpoint::Condition::kDamaged) << one.problem;
-      }
-      const checkpoint::Newest newest = store.LoadNewest();
-      EXPECT_THAT(newest.skipped, IsEmpty());
-      const int64_t step = newest.snapshot ? newest.snapshot->info.step : 0;
-      EXPECT_GE(step, expected) << "a complete snapshot is gone";
-      expected = step;
+      ExpectSound(folder, expected);
       if (::testing::Test::HasFailure()) return;
       if (done >= kills) {
         const Outcome last = Run(Train(folder));
@@ -189,6 +95,45 @@ TEST_F(Crash, KilledAtRandomTimes) {
     if (::testing::Test::HasFailure()) return;
   }
   fmt::print("{} kills in {} runs\n", done, runs);
+}
+
+// At each call in turn that changes something in the run folder: files made, half of a write,
+// syncs, renames, removals; of the snapshots, the best weights and all other files.
+// FLATOUT_CRASH_STRIDE=1 (as `make crashtest` has it) leaves none out.
+TEST_F(Crash, KilledAtCallsThatChangeTheDisk) {
+  const int64_t stride = FromEnvironment("FLATOUT_CRASH_STRIDE", 8);
+  const uint64_t seed = Seed();
+  SCOPED_TRACE(fmt::format("FLATOUT_CRASH_SEED={} repeats this", seed));
+  const auto train = [&](const std::string& folder) {
+    std::vector<std::string> command = Train(folder);
+    command.insert(command.end(), {"--set", "train.epochs=3"});
+    return command;
+  };
+  ASSERT_EQ(Run(train("whole")).exit_code, 0);
+  int64_t kills = 0, runs = 0;
+  int64_t call = 1 + static_cast<int64_t>(seed % static_cast<uint64_t>(stride));
+  for (bool all = false; !all;) {
+    const std::string folder = fmt::format("killed{}", runs++);
+    int64_t expected = 0;
+    for (bool fresh = true;; fresh = false, call += stride) {
+      const Outcome outcome =
+          Run(train(folder), Faults(folder, {"=kill", fmt::format("_FROM={}", call)}));
+      if (outcome.exit_code == 0) {
+        // A whole run has no more calls than that.
+        all = fresh;
+        break;
+      }
+      ASSERT_EQ(outcome.exit_code, -SIGKILL) << call << ": " << outcome.out << outcome.err;
+      ++kills;
+      ExpectSound(folder, expected);
+      if (HasFailure()) return;
+    }
+    ExpectSame("whole", folder);
+    std::filesystem::remove_all(Path(folder));
+    ASSERT_FALSE(HasFailure()) << "call " << call;
+  }
+  fmt::print("{} kills in {} runs, up to call {}\n", kills, runs, call);
+  EXPECT_GT(kills, 80 / stride);
 }
 
 // The first signal saves, whatever the run is doing; the same command goes on.

@@ -223,7 +223,7 @@ SaverStatus AsyncSaver::status() const {
 
 void AsyncSaver::SetBytesPerSecond(double limit) { state_->progress.bytes_per_second = limit; }
 
-std::optional<double> AsyncSaver::EstimateSeconds(int64_t bytes) const {
+std::optional<double> AsyncSaver::EstimateSeconds(int64_t bytes, bool alone) const {
   const State& s = *state_;
   const std::lock_guard lock(s.mutex);
   if (s.recent.empty()) return std::nullopt;
@@ -236,7 +236,7 @@ std::optional<double> AsyncSaver::EstimateSeconds(int64_t bytes) const {
     estimate = std::max(estimate, full * std::max(1.0, larger));
     if (full > 0) rate = std::min(rate, static_cast<double>(save.bytes) / full);
   }
-  if (s.busy) {
+  if (s.busy && !alone) {
     const int64_t left = s.progress.bytes_total - s.progress.bytes_done;
     estimate += static_cast<double>(std::max<int64_t>(left, 0)) / rate;
   }

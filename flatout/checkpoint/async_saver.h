@@ -75,9 +75,10 @@ class AsyncSaver {
   // From now on, for the save in flight too: 0 lifts the limit, for when training has stopped and
   // time is short.
   void SetBytesPerSecond(double limit);
-  // How long writing a snapshot of so many bytes will take at full speed, the rest of one in flight
-  // included; from measured rates and fixed costs. Nothing before the first save has ended.
-  std::optional<double> EstimateSeconds(int64_t bytes) const;
+  // How long writing a snapshot of so many bytes will take at full speed, behind the rest of one in
+  // flight or as if there were none (`alone`); from measured rates and fixed costs. Nothing before
+  // the first save has ended.
+  std::optional<double> EstimateSeconds(int64_t bytes, bool alone = false) const;
 
  private:
   struct State;

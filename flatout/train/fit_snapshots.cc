@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "flatout/base/clock.h"
@@ -137,15 +138,21 @@ void Trainer::Fitting::SaveLastSnapshot(bool done, std::optional<checkpoint::Sco
     return;
   }
   saved_ = Now(done);
-  if (result_.stopped) TellGrace();
-  saver_->SaveNow(MakeSnapshot(done, /*share=*/true, std::move(score)), launched_steps_);
+  double seconds = std::numeric_limits<double>::infinity();
+  if (result_.stopped) {
+    seconds = GraceLeft();
+    TellGrace(seconds);
+  }
+  saver_->SaveNow(MakeSnapshot(done, /*share=*/true, std::move(score)), launched_steps_, seconds);
 }
 
-void Trainer::Fitting::TellGrace() {
-  std::string line = fmt::format("{}: saving step {}", stop_->reason.load(), result_.steps);
+double Trainer::Fitting::GraceLeft() const {
   const double deadline = stop_->deadline;
-  const double left =
-      std::isfinite(deadline) ? deadline - SteadySeconds() : t_.config_.checkpoint.grace_seconds;
+  return std::isfinite(deadline) ? deadline - SteadySeconds() : t_.config_.checkpoint.grace_seconds;
+}
+
+void Trainer::Fitting::TellGrace(double left) {
+  std::string line = fmt::format("{}: saving step {}", stop_->reason.load(), result_.steps);
   const std::optional<double> needed = saver_->EstimateSeconds(t_.state_bytes());
   if (needed) {
     line += fmt::format(", which takes about {}; {} are left", HumanDuration(*needed),

@@ -89,7 +89,9 @@ class Trainer::Fitting {
   // What tells one moment of a run from another: two snapshots of one would be the same.
   using Moment = std::tuple<int64_t, int64_t, bool, bool>;
   Moment Now(bool done) const { return {launched_steps_, result_.epochs, epoch_ended_, done}; }
-  void TellGrace();
+  // Seconds until whoever asked for the stop ends the process.
+  double GraceLeft() const;
+  void TellGrace(double left);
   // A stop, or the last of max_steps, between the epoch's first step and its last. The snapshot
   // comes before the epoch is summed up, so that a run that goes on sums up all of it.
   void EndWithinEpoch();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "flatout/base/clock.h"
 #include "flatout/base/error.h"
@@ -22,13 +23,14 @@ constexpr double kWorthTelling = 2;
 
 std::string CheckpointFolder(const std::string& run_folder) { return run_folder + "/checkpoints"; }
 
-Saver::Saver(const std::string& run_folder, const CheckpointOptions& options, Say say)
+Saver::Saver(const std::string& run_folder, const CheckpointOptions& options, Say say,
+             checkpoint::FileSystem& files)
     : options_(options),
       interval_{.every_steps = options.every_steps,
                 .every_seconds = options.every_seconds,
                 .automatic = options.saves_automatically()},
       say_(std::move(say)),
-      store_(CheckpointFolder(run_folder)),
+      store_(CheckpointFolder(run_folder), files),
       begun_(SteadySeconds()),
       last_handed_over_(begun_) {
   checkpoint::SaverOptions saver;
@@ -81,7 +83,18 @@ void Saver::Finish() {
   Tell();
 }
 
-void Saver::SaveNow(checkpoint::Snapshot snapshot, int64_t step) {
+void Saver::SaveNow(checkpoint::Snapshot snapshot, int64_t step, double seconds) {
+  if (saver_->busy()) {
+    const std::optional<double> both = saver_->EstimateSeconds(snapshot.bytes());
+    const std::optional<double> alone = saver_->EstimateSeconds(snapshot.bytes(), /*alone=*/true);
+    if (both && *both > seconds && *alone <= seconds) {
+      given_up_ = saver_->status().step;
+      say_(
+          fmt::format("checkpoints: time is short, that of step {} is given up for that of step {}",
+                      *given_up_, step));
+      saver_->Cancel();
+    }
+  }
   Save(std::move(snapshot), step);
   Finish();
 }
@@ -89,13 +102,16 @@ void Saver::SaveNow(checkpoint::Snapshot snapshot, int64_t step) {
 double Saver::NoteSteps(int64_t steps, double seconds) {
   if (steps <= 0) return 0;
   const double per_step = seconds / static_cast<double>(steps);
-  if (!saver_->busy()) {
+  const bool beside = was_busy_ || saver_->busy();
+  was_busy_ = saver_->busy();
+  if (!beside) {
     step_seconds_ =
         step_seconds_ ? *step_seconds_ + kNewStepsShare * (per_step - *step_seconds_) : per_step;
     return 0;
   }
-  if (!step_seconds_) return 0;
-  const double slowed = std::max(0.0, seconds - static_cast<double>(steps) * *step_seconds_);
+  if (step_seconds_) slowing_ += seconds - static_cast<double>(steps) * *step_seconds_;
+  if (was_busy_) return 0;
+  const double slowed = std::max(0.0, std::exchange(slowing_, 0));
   stats_.slowed += slowed;
   return slowed;
 }
@@ -114,6 +130,7 @@ void Saver::Tell() {
     // The same again and again is said once; that it has ended, too.
     const bool failed_before = !stats_.error.empty();
     if (!result.ok) {
+      if (given_up_ == result.step) continue;
       ++stats_.failures;
       stats_.error = result.error;
       if (failed_before) continue;

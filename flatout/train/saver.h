@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,7 +24,8 @@ class Saver {
   // Says things to the user; called on the training thread.
   using Say = std::function<void(const std::string&)>;
 
-  Saver(const std::string& run_folder, const CheckpointOptions& options, Say say);
+  Saver(const std::string& run_folder, const CheckpointOptions& options, Say say,
+        checkpoint::FileSystem& files = checkpoint::RealFileSystem());
 
   // Before the first step: clears away what a killed writer left and tries the disk out. A disk
   // that cannot take snapshots of `bytes` is said now; training goes on, and so do the attempts.
@@ -40,12 +42,16 @@ class Saver {
   // Hands a snapshot to the writer's thread. With another still being written it waits for that
   // one. Failures are told by Tell.
   void Save(checkpoint::Snapshot snapshot, int64_t step);
-  // The last one of a run: everything else can wait until it is on the disk, or has failed.
-  void SaveNow(checkpoint::Snapshot snapshot, int64_t step);
+  // The last one of a run: everything else can wait until it is on the disk, or has failed. With
+  // `seconds` left until the process is ended, one under way is given up where both together would
+  // take longer than that and this one alone would not.
+  void SaveNow(checkpoint::Snapshot snapshot, int64_t step,
+               double seconds = std::numeric_limits<double>::infinity());
   // Waits until nothing is being written any more.
   void Finish();
-  // After some steps took `seconds` of the device: what a save under way takes from them. Returns
-  // the seconds by which they were slowed.
+  // After some steps took `seconds` of the device. Returns the seconds by which the last save
+  // slowed steps, once it has ended. (Summed up over all steps beside it before it is taken for
+  // slowness: steps vary without a save, too.)
   double NoteSteps(int64_t steps, double seconds);
   // Seconds for which the training thread stood still for a save.
   void NoteBlocked(double seconds);
@@ -84,6 +90,9 @@ class Saver {
   int64_t handed_over_ = 0;
   double save_seconds_ = 0;             // of the last save that has ended
   std::optional<double> step_seconds_;  // of a step without a save beside it
+  bool was_busy_ = false;               // after the last steps
+  double slowing_ = 0;                  // of the steps beside the save under way, so far
+  std::optional<int64_t> given_up_;     // the step whose save was
   double told_interval_ = 0;
 
   Stats stats_;
