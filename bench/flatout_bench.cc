@@ -5,6 +5,8 @@
 //   flatout_bench --workload mlp --steps 100 --mlir jax_mlp.mlir            (the foreign step)
 //   flatout_bench --workload mlp --steps 100 --beside jax_mlp.mlir          (both, in turn, one
 //   process)
+//   flatout_bench --workload mlp --steps 100 --beside-xla                   (the same without library
+//   kernels)
 //   flatout_bench --workload mlp --steps 100 --accumulate 8                 (steps of 8
 //   micro-batches against as many steps of one, in turn)
 //
@@ -31,6 +33,7 @@
 
 #include "flatout/base/error.h"
 #include "flatout/ir/stablehlo.h"
+#include "flatout/kernels/kernels.h"
 #include "flatout/nn/initializer.h"
 #include "flatout/nn/loss.h"
 #include "flatout/nn/model.h"
@@ -207,6 +210,7 @@ struct StepOptions {
   std::string precision = "float32";
   int64_t micro_batches = 1;  // of the workload's batch each
   int64_t loss_blocks = 0;    // 0: as many as the program chooses
+  kernels::Choice kernels = kernels::ChoiceFromEnvironment();
 };
 
 std::unique_ptr<OurStep> MakeStep(const Workload& workload, const StepOptions& options) {
@@ -264,13 +268,14 @@ xla::Buffer MakeField(const xla::Client& client, const FieldSpec& field, int64_t
 
 std::unique_ptr<Contestant> OurContestant(const xla::Client& client, xla::CompileCache& cache,
                                           const Workload& workload, const StepOptions& step_options,
-                                          const xla::CompileOptions& options,
-                                          const std::string& dump) {
+                                          xla::CompileOptions options, const std::string& dump) {
   const int64_t steps = step_options.steps_per_launch;
   const int64_t batch = workload.batch * step_options.micro_batches;
   const std::unique_ptr<OurStep> step = MakeStep(workload, step_options);
   const step::Program program = step::BuildTrainProgram(step->spec);
-  const std::string text = ir::ToStablehlo(*program.graph, {});
+  const kernels::Lowering lowering(client, step_options.kernels);
+  options.cache_salt = lowering.cache_salt();
+  const std::string text = lowering.ToStablehlo(*program.graph);
   if (!dump.empty()) std::ofstream(dump) << text;
   std::shared_ptr<xla::Executable> executable = cache.Compile(client, text, options);
 
@@ -392,6 +397,7 @@ nlohmann::json Describe(const Contestant& contestant) {
 int Main(int argc, char** argv) {
   std::string name, plugin_name = "cpu", mlir, beside, dump, precision = "float32", cache_folder;
   int64_t steps = 0, steps_per_launch = 1, accumulate = 1, loss_blocks = 0;
+  bool beside_xla = false;
   std::vector<std::string> flags;
   CLI::App app("Times the bare compiled training step of one workload.");
   app.add_option("--workload", name, "mlp, cnn, rn, tr or dl")->required();
@@ -416,6 +422,9 @@ int Main(int argc, char** argv) {
                  "blocks in which head and loss are computed; 0: as the program chooses")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_flag("--beside-xla", beside_xla, "run in turn with our step as XLA alone computes it")
+      ->excludes(foreign)
+      ->excludes(turn);
   app.add_option("--dump", dump, "write our StableHLO to this file");
   app.add_option("--xla-flag", flags, "NAME=VALUE, an XLA flag for the programs compiled");
   app.add_option("--cache", cache_folder, "folder of the compile cache, or off");
@@ -434,13 +443,15 @@ int Main(int argc, char** argv) {
     if (equals == std::string::npos) throw Invalid("--xla-flag {}: expected NAME=VALUE", flag);
     options.env_overrides[flag.substr(0, equals)] = flag.substr(equals + 1);
   }
-  const auto ours = [&](int64_t per_launch, int64_t micro_batches) {
+  const auto ours = [&](int64_t per_launch, int64_t micro_batches,
+                        kernels::Choice choice = kernels::ChoiceFromEnvironment()) {
     return OurContestant(
         *client, cache, workload,
         {.steps_per_launch = per_launch,
          .precision = precision,
          .micro_batches = micro_batches,
-         .loss_blocks = loss_blocks},
+         .loss_blocks = loss_blocks,
+         .kernels = choice},
         options, dump);
   };
   const std::unique_ptr<Contestant> contestant =
@@ -448,13 +459,15 @@ int Main(int argc, char** argv) {
                    : ForeignContestant(*client, cache, mlir, options);
   contestant->WarmUp();
   nlohmann::json result;
-  if (beside.empty() && accumulate == 1) {
+  if (beside.empty() && accumulate == 1 && !beside_xla) {
     contestant->Run(steps);
     result = Describe(*contestant);
   } else {
     // With --accumulate one launch of the other goes over as many rows as one of ours.
-    const auto other = beside.empty() ? ours(steps_per_launch * accumulate, 1)
-                                      : ForeignContestant(*client, cache, beside, options);
+    const auto other =
+        beside_xla       ? ours(steps_per_launch, accumulate, kernels::Choice::kXla)
+        : beside.empty() ? ours(steps_per_launch * accumulate, 1)
+                         : ForeignContestant(*client, cache, beside, options);
     other->WarmUp();
     const int64_t round = std::max(kStepsPerRound, contestant->steps_per_launch());
     // The first step of a round finds the other's data in the caches; it does not count.
@@ -474,7 +487,7 @@ int Main(int argc, char** argv) {
     Times our_times, other_times;
     for (int64_t done = 0; done < steps; done += round) {
       measure(*contestant, round, our_times);
-      measure(*other, round * accumulate, other_times);
+      measure(*other, beside_xla ? round : round * accumulate, other_times);
     }
     for (std::vector<double>* times : {&our_times.wall, &our_times.cpu}) {
       for (double& time : *times) time /= static_cast<double>(accumulate);

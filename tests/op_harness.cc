@@ -17,6 +17,7 @@
 #include "flatout/ir/gradient.h"
 #include "flatout/ir/ops.h"
 #include "flatout/ir/stablehlo.h"
+#include "flatout/kernels/kernels.h"
 #include "flatout/xla/pjrt.h"
 
 namespace flatout::testing {
@@ -422,6 +423,93 @@ std::string CheckGradient(const OpCase& op_case, std::string_view plugin) {
       if (std::fabs(numeric - found) <= op_case.gradient_tolerance * scale) continue;
       return fmt::format("d loss / d input {} at {} is {:.9g}, central differences give {:.9g}",
                          wrt_input[k], IndexText(input.shape, i), found, numeric);
+    }
+  }
+  return "";
+}
+
+std::string CheckKernels(const OpCase& op_case, std::string_view plugin, DType dtype, int* calls) {
+  // Products are summed in another order, and narrow results rounded from other sums.
+  const double tolerance = dtype == DType::kBF16 ? 3e-2 : 2e-5;
+  Tensors inputs;
+  uint64_t seed = 1;
+  for (const Tensor& input : op_case.inputs) {
+    if (input.shape.dtype != DType::kF32) {
+      inputs.push_back(input);
+      continue;
+    }
+    Tensor cast(input.shape.WithDType(dtype));
+    for (int64_t i = 0; i < cast.size(); ++i) cast.Set(i, input.At(i));
+    inputs.push_back(std::move(cast));
+  }
+  Graph graph(op_case.name);
+  std::vector<Value> parameters, wrt, outputs;
+  for (const Tensor& input : inputs) {
+    parameters.push_back(graph.AddParameter(PartOf(input.shape, op_case.replicas), ""));
+    if (ir::IsFloat(input.shape.dtype)) wrt.push_back(parameters.back());
+  }
+  try {
+    outputs = op_case.build(graph, parameters);
+  } catch (const UserError&) {
+    // A case whose dtypes are fixed in its `build` exists in those only.
+    if (dtype != DType::kF32) return "";
+    throw;
+  }
+  std::vector<Value> float_outputs, cotangents, results = outputs;
+  if (op_case.differentiable && !wrt.empty()) {
+    for (const Value& output : outputs) {
+      if (!ir::IsFloat(output.dtype())) continue;
+      const Tensor random = Random(output.dims(), seed++);
+      std::vector<double> values;
+      for (int64_t i = 0; i < random.size(); ++i) values.push_back(random.At(i));
+      Shape stacked = output.shape();
+      if (op_case.replicas > 1) {
+        stacked.dims.insert(stacked.dims.begin(), op_case.replicas);
+        const size_t part = values.size();
+        for (int r = 1; r < op_case.replicas; ++r) {
+          for (size_t i = 0; i < part; ++i) values.push_back(values[i]);
+        }
+      }
+      float_outputs.push_back(output);
+      cotangents.push_back(graph.AddParameter(output.shape(), ""));
+      inputs.emplace_back(stacked, values);
+    }
+    for (const Value& gradient : ir::VectorJacobianProduct(float_outputs, cotangents, wrt)) {
+      if (gradient) results.push_back(gradient);
+    }
+  }
+  graph.SetOutputs(results);
+
+  const kernels::Lowering lowering(ClientOf(plugin), kernels::Choice::kOneDnn);
+  if (!lowering.active()) return "library kernels are not in use: " + lowering.description();
+  std::vector<kernels::Decision> decisions;
+  const std::unique_ptr<Graph> lowered = lowering.Lower(graph, &decisions);
+  const auto in_library = std::count_if(decisions.begin(), decisions.end(),
+                                        [](const kernels::Decision& d) { return d.library; });
+  if (calls != nullptr) *calls += static_cast<int>(in_library);
+  if (in_library == 0) {
+    return ir::ToStablehlo(*lowered) == ir::ToStablehlo(graph)
+               ? ""
+               : "the graph has changed, although the library computes nothing of it";
+  }
+  const Tensors found = Run(plugin, *lowered, inputs, op_case.replicas);
+  const Tensors expected = Run(plugin, graph, inputs, op_case.replicas);
+  for (size_t k = 0; k < found.size(); ++k) {
+    if (!ir::IsFloat(found[k].shape.dtype)) {
+      if (found[k].bytes != expected[k].bytes) return fmt::format("result {} differs", k);
+      continue;
+    }
+    double scale = 0.1;
+    for (int64_t i = 0; i < found[k].size(); ++i) {
+      if (std::isfinite(expected[k].At(i))) scale = std::max(scale, std::fabs(expected[k].At(i)));
+    }
+    for (int64_t i = 0; i < found[k].size(); ++i) {
+      const double a = found[k].At(i), b = expected[k].At(i);
+      if (a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= tolerance * scale) {
+        continue;
+      }
+      return fmt::format("result {} at {} is {:.9g} with library kernels, {:.9g} without", k,
+                         IndexText(found[k].shape, i), a, b);
     }
   }
   return "";

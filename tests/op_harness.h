@@ -30,6 +30,9 @@
 //              inputs. The inputs' float values are replaced by random ones of
 //              [gradient_low, gradient_high), so recorded edge values (0, NaN) do no harm; set
 //              `keep_inputs` where the values matter.
+//   Kernels    with library kernels in place of whatever the library can compute (small or not), its
+//              outputs and, if differentiable, its vector-Jacobian product equal those of XLA alone,
+//              in float32 and with bf16 inputs; a graph without such ops comes out as it went in.
 // Besides, every row of the op table must have a case, and every row with a gradient rule a
 // differentiable one.
 #pragma once
@@ -130,10 +133,14 @@ const std::vector<OpCase>& Cases();
 // Names of recorded cases that no AddRecorded took or excepted.
 std::vector<std::string> UnusedRecorded();
 
-// The three checks; "" or what is wrong.
+// The checks; "" or what is wrong.
 std::string CheckGolden(const OpCase& op_case);
 std::string CheckValues(const OpCase& op_case, std::string_view plugin);
 std::string CheckGradient(const OpCase& op_case, std::string_view plugin);
+// The check of library kernels with float inputs as `dtype`. `calls`, if given, is increased by the
+// number of calls into the library.
+std::string CheckKernels(const OpCase& op_case, std::string_view plugin, DType dtype,
+                         int* calls = nullptr);
 
 // Builds, compiles and runs any graph on `plugin` ("cpu-0.81", "cpu-0.115"): the outputs (of
 // replica 0...n-1 stacked, if replicas > 1).

@@ -53,6 +53,32 @@ INSTANTIATE_TEST_SUITE_P(Op, Gradients, ::testing::ValuesIn(Where([](const OpCas
                          })),
                          CaseName);
 
+class Kernels : public ::testing::TestWithParam<size_t> {};
+TEST_P(Kernels, EqualXlaAlone) {
+  for (const std::string_view plugin : kPlugins) {
+    for (const DType dtype : {DType::kF32, DType::kBF16}) {
+      EXPECT_EQ(CheckKernels(Cases()[GetParam()], plugin, dtype), "")
+          << "on " << plugin << " in " << ir::Name(dtype);
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Op, Kernels,
+                         ::testing::ValuesIn(Where([](const OpCase& c) { return !c.golden_only; })),
+                         CaseName);
+
+TEST(KernelCases, CallTheLibrary) {
+  // Guards the test above against a pass that finds nothing to do.
+  for (const std::string_view op : {"dot_general", "convolution"}) {
+    int calls = 0;
+    for (const OpCase& c : Cases()) {
+      if (c.op == op && !c.golden_only) {
+        EXPECT_EQ(CheckKernels(c, "cpu-0.115", DType::kF32, &calls), "") << c.name;
+      }
+    }
+    EXPECT_GT(calls, 10) << op;
+  }
+}
+
 TEST(OpTable, EveryRowHasACase) {
   std::set<std::string, std::less<>> covered, differentiable;
   for (const OpCase& c : Cases()) {

@@ -677,13 +677,22 @@ class Region {
     Call call;
     call.target = kMatmulTarget;
     const Node* const user = OnlyUser(node);
-    // A transpose of the result costs nothing if the product is written that way.
-    const Node* root = user;
+    // Transposes of the result cost nothing if the product is written that way.
+    const Node* root = &node;
     Value bias;
     std::optional<Product> product;
-    if (user != nullptr && user->name() == "transpose") {
-      const Dims order = Inverse(user->attrs().Ints("permutation"));
-      product = AsMatmul(node, true, Permuted(RowMajor(user->shape().dims), order));
+    std::vector<const Dims*> permutations;
+    for (const Node* next = user; next != nullptr && next->name() == "transpose";
+         next = OnlyUser(*next)) {
+      permutations.push_back(&next->attrs().Ints("permutation"));
+      root = next;
+    }
+    if (root != &node) {
+      Dims strides = RowMajor(root->shape().dims);
+      for (size_t i = permutations.size(); i-- > 0;) {
+        strides = Permuted(strides, Inverse(*permutations[i]));
+      }
+      product = AsMatmul(node, true, strides);
     }
     if (!product) {
       root = &node;

@@ -93,6 +93,7 @@ Runtime::Runtime(const TrainOptions& options) {
     const auto count = all ? available.size() : static_cast<size_t>(wanted);
     devices_.assign(available.begin(), available.begin() + static_cast<int64_t>(count));
   }
+  lowering_ = std::make_unique<kernels::Lowering>(*client_);
   if (cuda) {
     CheckGpuMemory(client_options.memory, options.memory);
   } else if (client_->is_cpu()) {
@@ -355,17 +356,28 @@ std::string Runtime::DescribeMemory() const {
 }
 
 std::string Runtime::Describe() const {
-  const std::string memory = DescribeMemory();
-  return fmt::format("{} x {} (plugin {}, PJRT {}{}{})", devices_.size(), devices_[0].kind(),
-                     plugin_->name(), plugin_->version().ToString(), memory.empty() ? "" : "; ",
-                     memory);
+  std::string more;
+  if (client_->is_cpu()) more = "; " + lowering_->description();
+  if (const std::string memory = DescribeMemory(); !memory.empty()) more += "; " + memory;
+  return fmt::format("{} x {} (plugin {}, PJRT {}{})", devices_.size(), devices_[0].kind(),
+                     plugin_->name(), plugin_->version().ToString(), more);
 }
 
-std::shared_ptr<xla::Executable> Runtime::Compile(const std::string& stablehlo) {
+std::shared_ptr<xla::Executable> Runtime::Compile(const ir::Graph& graph) {
   xla::CompileOptions options;
   options.num_replicas = static_cast<int>(devices_.size());
   for (const xla::Device& device : devices_) options.device_ids.push_back(device.id());
-  return cache_.Compile(*client_, stablehlo, options);
+  options.cache_salt = lowering_->cache_salt();
+  return cache_.Compile(*client_,
+                        lowering_->ToStablehlo(graph, {.num_replicas = options.num_replicas}),
+                        options);
+}
+
+std::shared_ptr<xla::Executable> Runtime::CompileForOne(const ir::Graph& graph) {
+  xla::CompileOptions options;
+  options.device_ids = {devices_[0].id()};
+  options.cache_salt = lowering_->cache_salt();
+  return cache_.Compile(*client_, lowering_->ToStablehlo(graph), options);
 }
 
 std::shared_ptr<xla::Executable> Runtime::CompileForOne(const std::string& stablehlo) {

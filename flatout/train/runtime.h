@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "flatout/ir/graph.h"
+#include "flatout/kernels/kernels.h"
 #include "flatout/train/options.h"
 #include "flatout/xla/compile_cache.h"
 #include "flatout/xla/cuda_driver.h"
@@ -33,10 +35,14 @@ class Runtime {
   xla::CompileCache& cache() { return cache_; }
   // "1 x NVIDIA H100 80GB HBM3 (plugin cuda, PJRT 0.116; memory: 10.0 GiB of 79.1 GiB, on demand)".
   std::string Describe() const;
-  // Compiles for all replicas, through the cache.
-  std::shared_ptr<xla::Executable> Compile(const std::string& stablehlo);
+  // Compiles for all replicas, through the cache; on CPUs with library kernels where they are
+  // faster (flatout/kernels).
+  std::shared_ptr<xla::Executable> Compile(const ir::Graph& graph);
   // For one device.
+  std::shared_ptr<xla::Executable> CompileForOne(const ir::Graph& graph);
   std::shared_ptr<xla::Executable> CompileForOne(const std::string& stablehlo);
+  // Who computes what on this runtime's devices.
+  const kernels::Lowering& lowering() const { return *lowering_; }
 
   // Bytes that all of this run's arrays and programs together may take on one device (on the
   // smallest where they differ). GPUs: what the plugin's allocator may take or, where it takes all
@@ -75,6 +81,7 @@ class Runtime {
   std::shared_ptr<xla::Plugin> plugin_;
   std::shared_ptr<xla::Client> client_;
   std::vector<xla::Device> devices_;
+  std::unique_ptr<kernels::Lowering> lowering_;
   xla::CompileCache cache_;
   xla::MemoryOptions memory_;         // as asked for
   std::vector<GpuMemory> gpus_;       // one per device; empty for other plugins

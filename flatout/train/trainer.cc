@@ -571,8 +571,7 @@ void Trainer::ChooseBatch() {
     if (entry.executable != nullptr) return entry;
     ++compiles;
     entry.program = step::BuildTrainProgram(of);
-    entry.executable = runtime_->Compile(ir::ToStablehlo(
-        *entry.program.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
+    entry.executable = runtime_->Compile(*entry.program.graph);
     return entry;
   };
   // Bytes of `of` by our graph alone.
@@ -745,8 +744,7 @@ void Trainer::CompileEvaluation() {
   while (room && rows > 1 && plan::PlanEvaluation(spec, launches).total() > *room) halve();
   for (;;) {
     evaluate_program_ = step::BuildEvaluateProgram(spec);
-    std::shared_ptr<xla::Executable> program = runtime_->Compile(ir::ToStablehlo(
-        *evaluate_program_.graph, {.num_replicas = static_cast<int>(runtime_->replicas())}));
+    std::shared_ptr<xla::Executable> program = runtime_->Compile(*evaluate_program_.graph);
     evaluation_plan_ = plan::PlanEvaluation(spec, launches, program->memory());
     if (!room || evaluation_plan_->total() <= *room) {
       evaluate_ = std::move(program);
@@ -865,7 +863,7 @@ std::vector<checkpoint::HostTensor> Trainer::Predict(const data::SourcePtr& sour
   std::shared_ptr<xla::Executable> executable;
   {
     const Phase phase(*ledger_, Cause::kCompile);
-    executable = runtime_->CompileForOne(ir::ToStablehlo(*program.graph));
+    executable = runtime_->CompileForOne(*program.graph);
   }
   const Phase phase(*ledger_, Cause::kEvaluation);
   const data::SourcePtr some =
