@@ -362,7 +362,18 @@ std::vector<checkpoint::TensorGroup> Trainer::StateGroups(bool share) const {
     const bool variable = layout_[i].kind == step::StateTensor::Kind::kVariable;
     std::shared_ptr<const xla::Buffer> buffer = state_.at(0)[i];
     std::vector<checkpoint::TensorSource>& into = groups[variable ? 0 : 1].tensors;
-    if (share) {
+    if (std::optional<xla::HostView> view = share ? buffer->ViewOnHost() : std::nullopt) {
+      // Where the host can read the device's memory nothing is copied but to the file.
+      struct Held {
+        std::shared_ptr<const xla::Buffer> buffer;
+        xla::HostView view;  // last: ends first
+      };
+      auto held = std::make_shared<Held>(std::move(buffer), *std::move(view));
+      into.push_back({layout_[i].name, layout_[i].shape,
+                      [held = std::move(held)](int64_t offset, std::span<std::byte> to) {
+                        std::memcpy(to.data(), held->view.bytes().data() + offset, to.size());
+                      }});
+    } else if (share) {
       into.push_back(checkpoint::WholeSource(
           layout_[i].name, layout_[i].shape,
           [buffer](std::span<std::byte> whole) { buffer->ToHost(whole.data(), whole.size()); }));

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -645,6 +646,48 @@ Event Buffer::ToHostAsync(void* destination, size_t size) const {
 
 void Buffer::ToHost(void* destination, size_t size) const {
   ToHostAsync(destination, size).Await();
+}
+
+std::optional<HostView> Buffer::ViewOnHost() const {
+  CheckNotEmpty(raw_);
+  if (!client_->is_cpu || shape_->bytes() == 0 ||
+      !FLATOUT_HAS(client_->api, PJRT_Buffer_OpaqueDeviceMemoryDataPointer)) {
+    return std::nullopt;
+  }
+  const std::vector<int64_t> order = minor_to_major();
+  if (order.size() != static_cast<size_t>(shape_->rank()) ||
+      !std::is_sorted(order.rbegin(), order.rend())) {
+    return std::nullopt;
+  }
+  ReadyEvent().Await();
+  HostView view(client_, raw_);
+  FLATOUT_ARGS(PJRT_Buffer_OpaqueDeviceMemoryDataPointer, args);
+  args->buffer = raw_;
+  FLATOUT_CALL(client_->api, PJRT_Buffer_OpaqueDeviceMemoryDataPointer, args,
+               "asking where an array lies");
+  view.bytes_ = {static_cast<const std::byte*>(args->device_memory_ptr),
+                 static_cast<size_t>(shape_->bytes())};
+  return view;
+}
+
+HostView::HostView(std::shared_ptr<ClientState> client, PJRT_Buffer* raw)
+    : client_(std::move(client)), raw_(raw) {
+  FLATOUT_ARGS(PJRT_Buffer_IncreaseExternalReferenceCount, args);
+  args->buffer = raw_;
+  FLATOUT_CALL(client_->api, PJRT_Buffer_IncreaseExternalReferenceCount, args,
+               "holding an array in its place");
+}
+
+HostView::HostView(HostView&& other) noexcept
+    : client_(std::move(other.client_)),
+      raw_(std::exchange(other.raw_, nullptr)),
+      bytes_(std::exchange(other.bytes_, {})) {}
+
+HostView::~HostView() {
+  if (raw_ == nullptr) return;
+  FLATOUT_ARGS(PJRT_Buffer_DecreaseExternalReferenceCount, args);
+  args->buffer = raw_;
+  FLATOUT_CALL_QUIETLY(client_->api, PJRT_Buffer_DecreaseExternalReferenceCount, args);
 }
 
 std::vector<int64_t> Buffer::minor_to_major() const {

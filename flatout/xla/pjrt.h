@@ -210,6 +210,24 @@ class Event {
 
 // ---- Buffer ----
 
+// Reads an array in device memory without a copy. The Buffer must outlive it, and must not be
+// donated meanwhile.
+class HostView {
+ public:
+  HostView(HostView&& other) noexcept;
+  HostView& operator=(HostView&&) = delete;
+  ~HostView();
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  friend class Buffer;
+  HostView(std::shared_ptr<ClientState> client, PJRT_Buffer* raw);
+
+  std::shared_ptr<ClientState> client_;
+  PJRT_Buffer* raw_;
+  std::span<const std::byte> bytes_;
+};
+
 // An array on one device. Owns it. A donated buffer stays a valid object that IsDeleted().
 class Buffer {
  public:
@@ -233,6 +251,9 @@ class Buffer {
     ToHost(result.data(), result.size() * sizeof(T));
     return result;
   }
+  // The contents where they lie, waited for; nothing where the host cannot read the device's memory
+  // or they are not row-major there.
+  std::optional<HostView> ViewOnHost() const;
   // The order of its dimensions in device memory, fastest first; {1, 0} is row-major. Empty where
   // the layout is not of that kind.
   std::vector<int64_t> minor_to_major() const;

@@ -181,6 +181,9 @@ TEST_P(PjrtTest, SendsAndReadsEveryDType) {
       EXPECT_EQ(buffer.shape(), shape);
       EXPECT_EQ(buffer.device().id(), last.id());
       EXPECT_EQ(buffer.ToVector<uint8_t>(), data) << shape.ToString();
+      const std::optional<HostView> view = buffer.ViewOnHost();
+      ASSERT_EQ(view.has_value(), !data.empty());
+      if (view) EXPECT_TRUE(std::ranges::equal(view->bytes(), std::as_bytes(std::span(data))));
     }
   }
   Buffer empty;
