@@ -80,8 +80,12 @@ struct Axis {
   }
 };
 
+// What is larger has no room on an axis: the span of two such would be infinite.
+bool Drawable(double value) { return std::abs(value) <= 1e300; }
+
 Axis LinearAxis(double low, double high, int count) {
-  if (!(high > low)) {
+  // Spans that are next to nothing have no steps that a double could hold.
+  if (!(high - low > 1e-300)) {
     const double room = std::max(std::abs(high) * 0.1, 1e-6);
     low -= low == 0 ? 0 : room;
     high += room;
@@ -269,7 +273,7 @@ std::string Draw(const LineChart& chart) {
   double y_low = x_low, y_high = -x_low;
   for (const Line& line : chart.lines) {
     for (const auto& [x, y] : line.points) {
-      if (!std::isfinite(x) || !std::isfinite(y)) continue;
+      if (!Drawable(x) || !Drawable(y)) continue;
       x_low = std::min(x_low, x), x_high = std::max(x_high, x);
       y_low = std::min(y_low, y), y_high = std::max(y_high, y);
     }
@@ -283,7 +287,7 @@ std::string Draw(const LineChart& chart) {
     std::string path, markers, last;
     bool open = false;
     for (const auto& [px, py] : line.points) {
-      if (!std::isfinite(px) || !std::isfinite(py) || (y.logarithmic && py <= 0)) {
+      if (!Drawable(px) || !Drawable(py) || (y.logarithmic && py <= 0)) {
         open = false;
         if (!std::isfinite(py)) last = ShortNumber(py);
         continue;
