@@ -99,8 +99,7 @@ RunChoice InFolder(const train::RunConfig& config, const RunWishes& wishes) {
                                 "another --run-dir, or add --overwrite",
                                 choice.path));
   }
-  // Whoever is at work there is told of by the lock.
-  if (IsLocked(choice.path)) return choice;
+  train::RunFolder::CheckFree(choice.path);
   const Found found = LookInto(choice.path, config);
   if (!found.state) {
     const auto snapshots = SnapshotsOf(choice.path);

@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
+#include "flatout/base/clock.h"
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
 #include "flatout/base/log.h"
@@ -22,6 +25,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// For how long another process may still hold a folder.
+constexpr double kLockSeconds = 2;
 constexpr const char* kLog = "metrics.jsonl";
 constexpr const char* kFiles[] = {
     "run.toml", kLog, "summary.json", "weights.safetensors", "best.safetensors", "checkpoints"};
@@ -53,22 +58,33 @@ std::string LockHolder(int folder) {
   return "";
 }
 
-}  // namespace
-
-RunFolder::RunFolder(std::string path, Existing existing)
-    : path_(std::move(path)) {
-  MakeDirs(path_);
-  // The folder itself is locked. The kernel lets go when the process ends, however it ends. A file
-  // system that cannot lock folders (some network ones) does without.
-  lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    const std::string holder = LockHolder(lock_);
-    close(lock_);
+// The folder itself is locked. The kernel lets go when the process ends, however it ends. A file
+// system that cannot lock folders (some network ones) does without. Returns the descriptor that
+// holds the lock, or a negative number.
+int Lock(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return file;
+  const double begin = SteadySeconds();
+  while (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (SteadySeconds() - begin < kLockSeconds) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      continue;
+    }
+    const std::string holder = LockHolder(file);
+    close(file);
     throw UserError(Code::kAlreadyExists,
                     fmt::format("another run is writing to {}{}; wait for it, or choose another "
                                 "--run-dir",
-                                path_, holder.empty() ? "" : ": " + holder));
+                                path, holder.empty() ? "" : ": " + holder));
   }
+  return file;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::string path, Existing existing) : path_(std::move(path)) {
+  MakeDirs(path_);
+  lock_ = Lock(path_);
   for (const char* name : kFiles) holds_old_run_ |= FileExists(File(name));
   if (holds_old_run_ && existing == Existing::kRefuse) {
     if (lock_ >= 0) close(lock_);
@@ -81,6 +97,10 @@ RunFolder::RunFolder(std::string path, Existing existing)
 
 RunFolder::~RunFolder() {
   if (lock_ >= 0) close(lock_);
+}
+
+void RunFolder::CheckFree(const std::string& path) {
+  if (const int file = Lock(path); file >= 0) close(file);
 }
 
 std::string RunFolder::NewPath(const std::string& name) {

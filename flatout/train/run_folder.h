@@ -64,11 +64,14 @@ class RunFolder {
   enum class Existing { kRefuse, kOverwrite, kResume };
   // Makes the folder and locks it: while this lives, no other process can write a run there. With
   // kOverwrite the old run's files stay until Begin. Throws UserError naming path and reason, and
-  // who holds the lock where the system says.
+  // who holds the lock where the system says; not before two seconds have passed, since a process
+  // that was killed takes a moment to go.
   explicit RunFolder(std::string path, Existing existing = Existing::kRefuse);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
+  // Throws the same where another process works in the folder, which exists.
+  static void CheckFree(const std::string& path);
   // A folder under runs/ that does not exist yet: runs/<name>, runs/<name>-2...
   static std::string NewPath(const std::string& name);
 

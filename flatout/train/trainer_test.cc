@@ -794,6 +794,18 @@ TEST(TrainerTest, AFolderWithARunIsRefused) {
   EXPECT_THAT(FilesIn(path), UnorderedElementsAre("notes.txt", "run.toml"));
 }
 
+// A process that was killed holds its locks for a moment longer.
+TEST(RunFolderTest, AHolderThatIsAboutToGoIsWaitedFor) {
+  const std::string path = Fresh("going");
+  auto first = std::make_unique<RunFolder>(path);
+  EXPECT_THROW(RunFolder::CheckFree(path), UserError);
+  std::jthread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    first.reset();
+  });
+  RunFolder second(path);
+}
+
 TEST(RunFolderTest, UnknownNumbersBecomeNull) {
   RunFolder folder(Fresh("null"));
   folder.Log("log", {{"step", 3}, {"loss", std::nan("")}, {"rate", 0.5}, {"big", INFINITY}});
