@@ -229,5 +229,169 @@ TEST(LedgerTest, ManyThreadsAtOnce) {
   ExpectWhole(ledger.Report());
 }
 
+TEST(LedgerTest, StagesSayMoreOfACause) {
+  Ledger ledger(0);
+  ledger.Enter(Cause::kHost);
+  {
+    const Phase phase(ledger, Cause::kHost, Stage::kCallbacks);
+    Sleep(0.02);
+    {
+      // The same cause, but another stage; and back.
+      const Phase inner(ledger, Cause::kHost, Stage::kLog);
+      Sleep(0.01);
+    }
+    EXPECT_EQ(ledger.stage(), Stage::kCallbacks);
+  }
+  EXPECT_EQ(ledger.stage(), Stage::kNone);
+  {
+    const Phase phase(ledger, Cause::kEvaluation, Stage::kValidation);
+    {
+      // Who evaluates does not know for whom: the stage stays.
+      const Phase inner(ledger, Cause::kEvaluation);
+      const int64_t id = ledger.Launched(Cause::kEvaluation);
+      Sleep(0.01);
+      ledger.Completed(id);
+    }
+  }
+  const int64_t id = ledger.Launched(Cause::kCompute);
+  Sleep(0.01);
+  ledger.Completed(id);
+  ledger.Reattribute(Cause::kCompute, Cause::kCheckpoint, 0.001, Stage::kSlowed);
+  const LedgerReport report = ledger.Report();
+  ExpectWhole(report);
+  EXPECT_GE(report.of(Stage::kCallbacks), 0.02);
+  EXPECT_GE(report.of(Stage::kLog), 0.01);
+  EXPECT_GE(report.of(Stage::kValidation), 0.01);
+  EXPECT_NEAR(report.of(Stage::kSlowed), 0.001, 1e-9);
+  EXPECT_LE(report.of(Stage::kCallbacks) + report.of(Stage::kLog), report.of(Cause::kHost) + 1e-9);
+  EXPECT_LE(report.of(Stage::kValidation), report.of(Cause::kEvaluation) + 1e-9);
+  EXPECT_EQ(report.LongestStage(Cause::kHost), Stage::kCallbacks);
+  EXPECT_EQ(report.LongestStage(Cause::kEvaluation), Stage::kValidation);
+  EXPECT_EQ(report.LongestStage(Cause::kInput), Stage::kNone);
+}
+
+TEST(LedgerTest, EveryStageHasANameAndACause) {
+  std::set<std::string_view> names;
+  for (int i = 0; i < kNumStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    names.insert(Name(stage));
+    EXPECT_NE(CauseOf(stage), Cause::kCompute);
+  }
+  EXPECT_EQ(names.size(), static_cast<size_t>(kNumStages));
+}
+
+TEST(LedgerTest, IntervalsAddUpToTheWhole) {
+  Ledger ledger(0.01);
+  LedgerReport sum, before;
+  for (int i = 0; i < 20; ++i) {
+    ledger.Enter(i % 2 == 0 ? Cause::kInput : Cause::kHost,
+                 i % 2 == 0 ? Stage::kNone : Stage::kLog);
+    const int64_t id = ledger.Launched(Cause::kCompute);
+    Sleep(0.001);
+    if (i % 3 != 0) ledger.Completed(id);
+    const LedgerReport now = ledger.Report();
+    const LedgerReport interval = now.Since(before);
+    EXPECT_NEAR(interval.sum(), interval.wall, 1e-6);
+    sum += interval;
+    before = now;
+  }
+  EXPECT_NEAR(sum.wall, before.wall, 1e-9);
+  for (int i = 0; i < kNumCauses; ++i) EXPECT_NEAR(sum.seconds[i], before.seconds[i], 1e-9);
+  for (int i = 0; i < kNumStages; ++i) EXPECT_NEAR(sum.stages[i], before.stages[i], 1e-9);
+}
+
+// The devices of a launch wait for its input, not for arithmetic.
+TEST(LedgerTest, WaitingForInputOnItsWayIsCopy) {
+  Ledger ledger(0);
+  ledger.Enter(Cause::kHost);
+  const int64_t id = ledger.Launched(Cause::kCompute, 1, /*awaits_input=*/true);
+  Sleep(0.03);
+  ExpectWhole(ledger.Report());
+  EXPECT_GE(ledger.Report().of(Cause::kCopy), 0.03);
+  EXPECT_EQ(ledger.Report().of(Cause::kCompute), 0);
+  ledger.InputArrived(id);
+  ledger.InputArrived(id);  // twice is once
+  ledger.InputArrived(77);  // nobody's
+  Sleep(0.02);
+  ledger.Completed(id);
+  const LedgerReport report = ledger.Report();
+  ExpectWhole(report);
+  EXPECT_GE(report.of(Cause::kCopy), 0.03);
+  EXPECT_GE(report.of(Cause::kCompute), 0.02);
+  EXPECT_GE(ledger.ReplicaBusy().at(0), 0.02);
+  EXPECT_LT(ledger.ReplicaBusy().at(0), report.wall - 0.03);
+  // While a launch before it runs, an input on its way costs nothing.
+  const int64_t first = ledger.Launched(Cause::kCompute);
+  const int64_t second = ledger.Launched(Cause::kCompute, 1, true);
+  Sleep(0.02);
+  ledger.InputArrived(second);
+  ledger.Completed(first);
+  Sleep(0.01);
+  ledger.Completed(second);
+  EXPECT_NEAR(ledger.Report().of(Cause::kCopy), report.of(Cause::kCopy), 1e-9);
+  // One that nobody saw arrive has.
+  const int64_t unseen = ledger.Launched(Cause::kCompute, 1, true);
+  Sleep(0.01);
+  ledger.Completed(unseen);
+  EXPECT_NEAR(ledger.Report().of(Cause::kCopy), report.of(Cause::kCopy), 1e-9);
+  ExpectWhole(ledger.Report());
+}
+
+// The fast replica runs ahead of the slow one; what each was busy counts, not when it ended.
+TEST(LedgerTest, EachReplicaIsBusyForItself) {
+  Ledger ledger(0);
+  ledger.Enter(Cause::kHost);
+  for (int i = 0; i < 3; ++i) {
+    const int64_t id = ledger.Launched(Cause::kCompute, 2);
+    Sleep(0.01);
+    ledger.Completed(id, 0);
+    ledger.Completed(id, 0);   // twice is once
+    ledger.Completed(id, 17);  // nobody's
+    EXPECT_EQ(ledger.in_flight(), 1);
+    Sleep(0.02);
+    ledger.Completed(id, 1);
+    EXPECT_EQ(ledger.in_flight(), 0);
+  }
+  const std::vector<double> busy = ledger.ReplicaBusy();
+  ASSERT_EQ(busy.size(), 2u);
+  EXPECT_GE(busy[0], 0.03);
+  EXPECT_GE(busy[1], 0.09);
+  EXPECT_GE(busy[1] - busy[0], 0.06);
+  const LedgerReport report = ledger.Report();
+  ExpectWhole(report);
+  EXPECT_NEAR(report.of(Cause::kCompute), busy[1], 0.01 * busy[1]);
+  // Evaluation is no training.
+  const int64_t id = ledger.Launched(Cause::kEvaluation, 2);
+  Sleep(0.005);
+  ledger.Completed(id, 0);
+  ledger.Completed(id, 1);
+  EXPECT_EQ(ledger.ReplicaBusy(), busy);
+}
+
+TEST(LedgerTest, KeepsATraceWhereAskedTo) {
+  Ledger ledger(0);
+  ledger.Enter(Cause::kInput);
+  EXPECT_TRUE(ledger.TakeTrace().empty());
+  ledger.KeepTrace(4);
+  ledger.Enter(Cause::kHost, Stage::kLaunch);  // ends input
+  const int64_t id = ledger.Launched(Cause::kCompute, 2);
+  Sleep(0.002);
+  ledger.Completed(id, 1);
+  ledger.Completed(id, 0);
+  ledger.Enter(Cause::kInput);  // ends host
+  ledger.Enter(Cause::kHost);   // one too many
+  const std::vector<LedgerSpan> trace = ledger.TakeTrace();
+  ASSERT_EQ(trace.size(), 4u);
+  EXPECT_EQ(trace[0].cause, Cause::kInput);
+  EXPECT_EQ(trace[0].replica, -1);
+  EXPECT_EQ(trace[1].cause, Cause::kCompute);
+  EXPECT_EQ(trace[1].replica, 1);
+  EXPECT_EQ(trace[1].launch, id);
+  EXPECT_GE(trace[1].end - trace[1].begin, 0.002);
+  EXPECT_EQ(trace[2].replica, 0);
+  EXPECT_EQ(trace[3].stage, Stage::kLaunch);
+  EXPECT_TRUE(ledger.TakeTrace().empty());
+}
+
 }  // namespace
 }  // namespace flatout::watch

@@ -192,5 +192,107 @@ TEST_F(NvmlTest, SlicesOfASplitCard) {
   EXPECT_EQ(reading.Find(card.slices[0].uuid.substr(4)), &card.slices[0]);
 }
 
+// ---- what is sampled while a run trains ----
+
+constexpr const char* kFirst = "10111213-1415-1617-1819-1a1b1c1d1e1f";
+constexpr const char* kSecond = "GPU-20212223-2425-2627-2829-2a2b2c2d2e2f";
+
+TEST_F(NvmlTest, SamplesAreOfTheRunsDevicesInItsOrder) {
+  setenv("FAKE_GPUS",
+         "name=A|total=15360|reserved=440|used=1000|busy=97|clock=1200|limits=0x25|corrected=3;"
+         "name=B|total=81559|used=2000|busy=0",
+         1);
+  NvmlProbe probe;
+  const std::vector<DeviceSample> samples = probe.Take({kSecond, kFirst});
+  EXPECT_THAT(probe.why_not(), IsEmpty());
+  ASSERT_THAT(samples, SizeIs(2));
+  EXPECT_EQ(samples[0].device, 0);
+  EXPECT_EQ(samples[0].name, "B");
+  EXPECT_EQ(samples[0].utilization, 0.0);  // known to be 0
+  EXPECT_EQ(samples[0].clock_limits, std::vector<std::string>());
+  const DeviceSample& sample = samples[1];
+  EXPECT_EQ(sample.device, 1);
+  EXPECT_EQ(sample.name, "A");
+  EXPECT_EQ(sample.utilization, 0.97);
+  EXPECT_EQ(sample.memory_utilization, 0.12);
+  EXPECT_EQ(sample.memory_used_bytes, 1000 * kMiB);
+  EXPECT_EQ(sample.memory_total_bytes, 15360 * kMiB);
+  EXPECT_EQ(sample.power_watts, 71.5);
+  EXPECT_EQ(sample.power_limit_watts, 700);
+  EXPECT_EQ(sample.temperature_celsius, 41);
+  EXPECT_EQ(sample.sm_clock_hertz, 1200e6);
+  EXPECT_EQ(sample.sm_clock_max_hertz, 1980e6);
+  EXPECT_EQ(sample.memory_clock_hertz, 2619e6);
+  // That it is idle (0x1) holds no clock back.
+  EXPECT_THAT(*sample.clock_limits, ::testing::ElementsAre("power cap", "thermal"));
+  EXPECT_EQ(sample.ecc_uncorrected, 0);
+  EXPECT_EQ(sample.ecc_corrected, 3);
+  EXPECT_EQ(sample.pcie_sent, 250e6);
+  EXPECT_EQ(sample.pcie_received, 1500e6);
+  EXPECT_EQ(sample.nvlink_sent, std::nullopt);
+}
+
+TEST_F(NvmlTest, TrafficOnNvlinkIsARateAndThatOnPcieIsAskedForMoreRarely) {
+  setenv("FAKE_GPUS", "name=A|total=15360|nvlink=512", 1);
+  NvmlProbe probe;
+  DeviceSample first = probe.Take({kFirst}).at(0);
+  EXPECT_EQ(first.nvlink_sent, std::nullopt) << "a rate needs two readings";
+  EXPECT_TRUE(first.pcie_sent.has_value());
+  const DeviceSample second = probe.Take({kFirst}).at(0);
+  EXPECT_GT(second.nvlink_sent.value(), 512.0 * kMiB) << "512 MiB more in less than a second";
+  EXPECT_EQ(second.pcie_sent, std::nullopt);
+}
+
+TEST_F(NvmlTest, WhatTheDriverDoesNotSayIsAbsentNotZero) {
+  setenv("FAKE_GPUS", "name=A|total=15360|used=100", 1);
+  setenv("FAKE_NVML_DENY", "Get", 1);
+  NvmlProbe probe;
+  const auto nothing = [](const DeviceSample& sample) {
+    return !sample.utilization && !sample.memory_used_bytes && !sample.power_watts &&
+           !sample.temperature_celsius && !sample.sm_clock_hertz && !sample.clock_limits &&
+           !sample.ecc_uncorrected && !sample.pcie_sent && !sample.nvlink_sent;
+  };
+  std::vector<DeviceSample> samples = probe.Take({kFirst});
+  ASSERT_THAT(samples, SizeIs(1));
+  EXPECT_TRUE(nothing(samples[0]));
+  EXPECT_THAT(probe.why_not(), Not(IsEmpty()));
+  // Permission that comes back is noticed.
+  unsetenv("FAKE_NVML_DENY");
+  EXPECT_FALSE(nothing(probe.Take({kFirst}).at(0)));
+  EXPECT_THAT(probe.why_not(), IsEmpty());
+  // Some figures only.
+  setenv("FAKE_NVML_DENY", "Clocks", 1);
+  samples = probe.Take({kFirst});
+  EXPECT_EQ(samples[0].clock_limits, std::nullopt);
+  EXPECT_TRUE(samples[0].sm_clock_hertz.has_value());
+}
+
+TEST_F(NvmlTest, ProbesWithoutALibraryOrWithAnOldOneSayWhatTheyCan) {
+  setenv("FLATOUT_NVML_LIBRARY", "/no/such/libnvidia-ml.so.1", 1);
+  NvmlProbe probe;
+  std::vector<DeviceSample> samples = probe.Take({kFirst, ""});
+  ASSERT_THAT(samples, SizeIs(2));
+  EXPECT_EQ(samples[1].device, 1);
+  EXPECT_EQ(samples[0].utilization, std::nullopt);
+  EXPECT_THAT(probe.why_not(), HasSubstr("no NVIDIA driver"));
+  setenv("FLATOUT_NVML_LIBRARY", FAKE_NVIDIA_OLD, 1);
+  setenv("FAKE_GPUS", "name=K80|total=11441|used=400", 1);
+  samples = probe.Take({kFirst});
+  EXPECT_THAT(probe.why_not(), IsEmpty());
+  EXPECT_EQ(samples[0].memory_used_bytes, 400 * kMiB);
+  EXPECT_EQ(samples[0].temperature_celsius, std::nullopt);
+  EXPECT_EQ(samples[0].clock_limits, std::nullopt);
+}
+
+TEST_F(NvmlTest, ADeviceThatIsLostWhileTrainingIsSaid) {
+  setenv("FAKE_GPUS", "name=A|total=100|lost=1;name=B|total=100", 1);
+  NvmlProbe probe;
+  const std::vector<DeviceSample> samples = probe.Take({kFirst, kSecond});
+  EXPECT_EQ(samples[0].memory_total_bytes, std::nullopt);
+  EXPECT_EQ(samples[1].memory_total_bytes, 100 * kMiB);
+  EXPECT_THAT(probe.why_not(), HasSubstr("fallen off the bus"));
+  EXPECT_EQ(probe.Take({"no-such-uuid", kSecond}).at(0).name, "");
+}
+
 }  // namespace
 }  // namespace flatout::watch

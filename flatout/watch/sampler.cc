@@ -1,6 +1,7 @@
 #include "flatout/watch/sampler.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -48,8 +49,11 @@ std::optional<double> DeviceUse::limited_by(const std::string& reason) const {
              : static_cast<double>(found->second) / static_cast<double>(clock_samples);
 }
 
-HostSample SampleHost(const CgroupSource& source) {
+HostSample SampleHost(CgroupSource source) {
   HostSample sample;
+  if (const char* root = std::getenv("FLATOUT_CGROUP_ROOT"); root != nullptr && *root != 0) {
+    if (source.root.empty()) source.root = root;
+  }
   sample.cpu_seconds = ProcessCpuSeconds();
   sample.throttled_seconds = ThrottledSeconds(source);
   if (const int64_t bytes = ResidentBytes(); bytes >= 0) sample.resident_bytes = bytes;

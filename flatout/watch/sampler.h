@@ -18,8 +18,9 @@ struct SamplerOptions {
   CgroupSource cgroup;
 };
 
-// The host now; cheap (some files of /proc and of the control group).
-HostSample SampleHost(const CgroupSource& source = {});
+// The host now; cheap (some files of /proc and of the control group). The environment variable
+// FLATOUT_CGROUP_ROOT stands for an empty source.root.
+HostSample SampleHost(CgroupSource source = {});
 
 class Sampler {
  public:

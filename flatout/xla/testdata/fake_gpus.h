@@ -2,9 +2,13 @@
  *
  * FAKE_GPUS lists them, separated by ';', each as key=value pairs separated by '|':
  *   name=NVIDIA T4|total=15360|reserved=440|used=0|proc=77:python3:1000|lost=1|mig=1
+ *   busy=37|clock=1200|max_clock=1980|limits=0x20|corrected=3|nvlink=5
  * Memory is in MiB; `total` is the card's, `reserved` the driver's own part of it, `used` what
  * programs have. proc may come several times; a process without a name is not visible, one with
- * "?" for its memory has it unknown. Without FAKE_GPUS there are an H100 and an A100, idle. */
+ * "?" for its memory has it unknown. `busy` is in percent (without it by whether memory is in use),
+ * clocks are in MHz, `limits` is NVML's mask of what holds them back, `corrected` counts memory
+ * errors, `nvlink` is the MiB that each further question finds sent. Without FAKE_GPUS there are an
+ * H100 and an A100, idle. */
 #ifndef FLATOUT_FAKE_GPUS_H_
 #define FLATOUT_FAKE_GPUS_H_
 
@@ -25,6 +29,8 @@ struct FakeCard {
   char name[96];
   long long total, reserved, used; /* bytes */
   int lost, mig;
+  int busy, clock, max_clock, corrected, nvlink; /* -1: as usual; nvlink -1: has none */
+  unsigned long long limits;
   int processes;
   struct FakeProcess process[kFakeMostProcesses];
 };
@@ -44,6 +50,7 @@ static int FakeCards(struct FakeCard* cards) {
     struct FakeCard* c = &cards[count];
     memset(c, 0, sizeof(*c));
     c->index = count++;
+    c->busy = c->clock = c->max_clock = c->nvlink = -1;
     for (char* pair = strtok_r(card, "|", &save_pair); pair != NULL;
          pair = strtok_r(NULL, "|", &save_pair)) {
       char* value = strchr(pair, '=');
@@ -55,6 +62,12 @@ static int FakeCards(struct FakeCard* cards) {
       if (strcmp(pair, "used") == 0) c->used = atoll(value) << 20;
       if (strcmp(pair, "lost") == 0) c->lost = atoi(value);
       if (strcmp(pair, "mig") == 0) c->mig = atoi(value);
+      if (strcmp(pair, "busy") == 0) c->busy = atoi(value);
+      if (strcmp(pair, "clock") == 0) c->clock = atoi(value);
+      if (strcmp(pair, "max_clock") == 0) c->max_clock = atoi(value);
+      if (strcmp(pair, "corrected") == 0) c->corrected = atoi(value);
+      if (strcmp(pair, "nvlink") == 0) c->nvlink = atoi(value);
+      if (strcmp(pair, "limits") == 0) c->limits = strtoull(value, NULL, 0);
       if (strcmp(pair, "proc") == 0 && c->processes < kFakeMostProcesses) {
         struct FakeProcess* p = &c->process[c->processes++];
         char* name = strchr(value, ':');

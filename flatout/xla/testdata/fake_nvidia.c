@@ -222,7 +222,8 @@ int nvmlSystemGetProcessName(unsigned pid, char* text, unsigned size) {
 }
 int nvmlDeviceGetUtilizationRates(void* device, unsigned* gpu_and_memory) {
   ANSWER;
-  gpu_and_memory[0] = ((struct FakeCard*)device)->used > 0 ? 37 : 0;
+  const struct FakeCard* card = device;
+  gpu_and_memory[0] = card->busy >= 0 ? (unsigned)card->busy : card->used > 0 ? 37 : 0;
   gpu_and_memory[1] = ((struct FakeCard*)device)->used > 0 ? 12 : 0;
   return kOk;
 }
@@ -253,8 +254,54 @@ int nvmlDeviceGetEccMode(void* device, unsigned* current, unsigned* pending) {
 }
 int nvmlDeviceGetTotalEccErrors(void* device, int kind, int counter, unsigned long long* errors) {
   ANSWER;
-  if (kind != 1 || counter != 0) return kInvalidArgument;
-  *errors = (unsigned long long)((struct FakeCard*)device)->index;
+  if ((kind != 0 && kind != 1) || counter != 0) return kInvalidArgument;
+  const struct FakeCard* card = device;
+  *errors = (unsigned long long)(kind == 1 ? card->index : card->corrected);
+  return kOk;
+}
+int nvmlDeviceGetClockInfo(void* device, int kind, unsigned* megahertz) {
+  ANSWER;
+  const struct FakeCard* card = device;
+  if (kind != 1 && kind != 2) return kInvalidArgument;
+  *megahertz = kind == 2 ? 2619 : card->clock >= 0 ? (unsigned)card->clock : 1755;
+  return kOk;
+}
+int nvmlDeviceGetMaxClockInfo(void* device, int kind, unsigned* megahertz) {
+  ANSWER;
+  const struct FakeCard* card = device;
+  if (kind != 1) return kInvalidArgument;
+  *megahertz = card->max_clock >= 0 ? (unsigned)card->max_clock : 1980;
+  return kOk;
+}
+int nvmlDeviceGetCurrentClocksEventReasons(void* device, unsigned long long* mask) {
+  ANSWER;
+  *mask = ((struct FakeCard*)device)->limits;
+  return kOk;
+}
+int nvmlDeviceGetPcieThroughput(void* device, int direction, unsigned* kilobytes) {
+  ANSWER;
+  (void)device;
+  *kilobytes = direction == 0 ? 250000 : 1500000;
+  return kOk;
+}
+struct FieldValue {
+  unsigned field, scope;
+  long long timestamp, latency;
+  unsigned type;
+  int result;
+  unsigned long long value;
+};
+int nvmlDeviceGetFieldValues(void* device, int count, struct FieldValue* values) {
+  ANSWER;
+  static unsigned long long kibibytes[kFakeMostCards + 1];
+  const struct FakeCard* card = device;
+  for (int i = 0; i < count; ++i) {
+    const int known = values[i].field == 138 || values[i].field == 139;
+    values[i].result = known && card->nvlink >= 0 && values[i].scope == ~0U ? kOk : kNotSupported;
+    if (values[i].result != kOk) continue;
+    if (values[i].field == 138) kibibytes[card->index] += 1024ULL * (unsigned)card->nvlink;
+    values[i].value = kibibytes[card->index];
+  }
   return kOk;
 }
 int nvmlDeviceGetPersistenceMode(void* device, unsigned* mode) {
