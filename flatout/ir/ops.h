@@ -146,9 +146,9 @@ Value LogSumExp(Value x, int64_t axis, bool keepdims = false);
 // Softmax and log-softmax over `axis`, computed as max-shifted.
 Value Softmax(Value x, int64_t axis);
 Value LogSoftmax(Value x, int64_t axis);
-// Softmax in float32 (or whatever x has), narrowed to `narrow` (bf16, f16). Its gradient is made from
-// the narrowed values, as frameworks that compute softmax in 16 bits do it, so that x need not be
-// kept for it.
+// Softmax in float32 (or whatever x has), narrowed to `narrow` (bf16, f16). Its gradient is made
+// from the narrowed values, as frameworks that compute softmax in 16 bits do it, so that x need not
+// be kept for it.
 Value Softmax(Value x, int64_t axis, DType narrow);
 
 // --- products (dot.cc, convolution.cc) ----------------------------------------------------------
@@ -199,6 +199,9 @@ struct ScatteredRows {
   Value indices, updates;
 };
 std::optional<ScatteredRows> MatchScatterAddIntoZeros(Value x);
+// x times a scalar of its dtype. Of such rows only the rows are multiplied, so that the product is
+// recognized, too.
+Value ScaleScattered(Value x, Value factor);
 // x[i, j, ..., ] picked along the last axis: result[...] = x[..., indices[...]]. indices dims =
 // x.dims[:-1]. Built from a comparison with iota (no gather): differentiable, good for labels.
 Value PickLast(Value x, Value indices);

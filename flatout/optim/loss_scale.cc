@@ -84,12 +84,13 @@ std::vector<Value> UnscaleGradients(std::span<const Value> gradients, Value scal
   // Exact for powers of two, which a dynamic scale is unless the user starts it elsewhere.
   const Value factor = 1.0 / scale;
   for (const Value& gradient : gradients) {
-    if (const auto rows = ir::MatchScatterAddIntoZeros(gradient)) {
+    const auto rows = ir::MatchScatterAddIntoZeros(gradient);
+    if (rows && gradient.dtype() != DType::kF32) {
       const Value zeros = ir::Full(gradient.graph(), ir::Shape(DType::kF32, gradient.dims()), 0);
       unscaled.push_back(
           ir::ScatterAdd(zeros, rows->indices, ir::Convert(rows->updates, DType::kF32) * factor));
     } else {
-      unscaled.push_back(ir::Convert(gradient, DType::kF32) * factor);
+      unscaled.push_back(ir::ScaleScattered(ir::Convert(gradient, DType::kF32), factor));
     }
   }
   return unscaled;

@@ -50,6 +50,83 @@ Value SumOfSquares(Value x) { return ir::ReduceSum(ir::Square(F32(x))); }
 // limit / max(norm, limit): 1 below the limit.
 Value ClipFactor(Value norm, double limit) { return limit / ir::Max(norm, limit); }
 
+// The rows of a table that its gradient touches, where that gradient is rows scattered into zeros
+// (an embedding's). They go straight into variable and slots: no table-sized gradient is ever made,
+// nor a table-sized copy to stand still. Where the step must not proceed, the rows' indices lie
+// outside of the table, so that they are dropped.
+template <class Update>
+std::optional<ir::ScatteredRows> TouchedRows(const Update& u) {
+  std::optional<ir::ScatteredRows> rows = ir::MatchScatterAddIntoZeros(u.gradient);
+  if (!rows) return rows;
+  Value& indices = rows->indices;
+  if (indices.dtype() != ir::DType::kI64) indices = ir::Convert(indices, ir::DType::kI32);
+  if (u.proceed) {
+    const Value outside = ir::ScalarLike(indices, static_cast<double>(u.value.dim(0)));
+    indices = ir::Select(u.proceed, indices, outside);
+  }
+  return rows;
+}
+
+// The same rows with each index once and what belongs to it added up, in the order in which a dense
+// gradient would add; the places that this leaves over have an index outside of the `table_rows`.
+ir::ScatteredRows SumDuplicates(const ir::ScatteredRows& rows, int64_t table_rows) {
+  const int64_t count = rows.indices.shape().size();
+  ir::Dims dims(rows.updates.dims().begin() + rows.indices.rank(), rows.updates.dims().end());
+  dims.insert(dims.begin(), count);
+  Value indices = ir::Reshape(rows.indices, {count});
+  if (indices.dtype() != ir::DType::kI64) indices = ir::Convert(indices, ir::DType::kI32);
+  const Value updates = ir::Reshape(rows.updates, dims);
+  if (count < 2) return {indices, updates};
+  ir::Graph& graph = indices.graph();
+  const ir::Shape places(ir::DType::kI32, {count});
+  const std::vector<Value> sorted =
+      ir::Sort(std::vector<Value>{indices, ir::Iota(graph, places, 0)}, 0);
+  const Value ids = sorted[0];
+  const Value begins =
+      ir::Convert(ir::Compare(ir::SliceAxis(ids, 0, 0, count - 1), ir::SliceAxis(ids, 0, 1, count),
+                              ir::Comparison::kNe),
+                  ir::DType::kI32);
+  // Number of the run of equal indices that each sorted row belongs to.
+  const Value first = ir::Full(graph, places.WithDims({1}), 0);
+  const Value run = ir::CumulativeSum(ir::Concatenate(std::vector<Value>{first, begins}, 0), 0);
+  const Value begins_run =
+      ir::Concatenate(std::vector<Value>{ir::Full(graph, places.WithDims({1}), 1), begins}, 0);
+  const Value outside = ir::ScalarLike(ids, static_cast<double>(table_rows));
+  const Value own = (ids - outside) * ir::Convert(begins_run, ids.dtype());
+  return {outside + ir::ScatterAdd(ir::ZerosLike(ids), run, own),
+          ir::ScatterAdd(ir::ZerosLike(updates), run, ir::Take(updates, sorted[1], 0))};
+}
+
+// Below so many rows of the table for each row of the gradient, adding up duplicates costs more
+// than going over the whole table.
+constexpr int64_t kTableRowsPerRow = 16;
+
+bool IsLargeTable(const ir::ScatteredRows& rows, Value table) {
+  return table.dim(0) >= kTableRowsPerRow * rows.indices.shape().size();
+}
+
+// A gradient whose elements are the sums of what belongs to them: of a large table's rows those
+// that are there several times are added up.
+Value Summed(Value gradient) {
+  const auto rows = ir::MatchScatterAddIntoZeros(gradient);
+  if (!rows || !IsLargeTable(*rows, gradient)) return gradient;
+  const ir::ScatteredRows sums = SumDuplicates(*rows, gradient.dim(0));
+  return ir::ScatterAdd(gradient.node()->input(0), sums.indices, sums.updates);
+}
+
+// Of a gradient that is Summed, rows or not; `f` takes 0 to 0.
+template <typename F>
+Value Elementwise(Value gradient, F f) {
+  const auto rows = ir::MatchScatterAddIntoZeros(gradient);
+  if (!rows || !IsLargeTable(*rows, gradient)) return f(gradient);
+  return ir::ScatterAdd(gradient.node()->input(0), rows->indices, f(rows->updates));
+}
+
+Value SumOfSquaresOfGradient(Value summed) {
+  const auto rows = ir::MatchScatterAddIntoZeros(summed);
+  return SumOfSquares(rows && IsLargeTable(*rows, summed) ? rows->updates : summed);
+}
+
 }  // namespace
 
 Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variables,
@@ -65,8 +142,11 @@ Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variable
 
   Value squares = ir::Scalar(graph, ir::DType::kF32, 0);
   std::vector<Value> own_squares;
+  const bool clips = common_.clipnorm || common_.global_clipnorm || common_.clipvalue;
+  std::vector<Value> summed;
   for (const Value& gradient : gradients) {
-    own_squares.push_back(SumOfSquares(gradient));
+    summed.push_back(Summed(F32(gradient)));
+    own_squares.push_back(SumOfSquaresOfGradient(summed.back()));
     squares = squares + own_squares.back();
   }
   result.gradient_norm = ir::Sqrt(squares);
@@ -75,18 +155,21 @@ Optimizer::Result Optimizer::Apply(std::span<const nn::Variable* const> variable
     const ir::Scope variable_scope(graph, variables[i]->path);
     Update update;
     update.value = F32(values[i]);
-    update.gradient = F32(gradients[i]);
+    update.gradient = clips ? summed[i] : F32(gradients[i]);
     update.slots = slots[i];
     update.rate = result.learning_rate;
     update.t = step_f32 + 1.0;
     update.proceed = proceed;
     if (common_.clipnorm) {
-      update.gradient = update.gradient * ClipFactor(ir::Sqrt(own_squares[i]), *common_.clipnorm);
+      update.gradient = ir::ScaleScattered(update.gradient,
+                                           ClipFactor(ir::Sqrt(own_squares[i]), *common_.clipnorm));
     } else if (common_.global_clipnorm) {
-      update.gradient =
-          update.gradient * ClipFactor(result.gradient_norm, *common_.global_clipnorm);
+      update.gradient = ir::ScaleScattered(
+          update.gradient, ClipFactor(result.gradient_norm, *common_.global_clipnorm));
     } else if (common_.clipvalue) {
-      update.gradient = ir::Min(ir::Max(update.gradient, -*common_.clipvalue), *common_.clipvalue);
+      update.gradient = Elementwise(update.gradient, [&](Value x) {
+        return ir::Min(ir::Max(x, -*common_.clipvalue), *common_.clipvalue);
+      });
     }
     Value average;
     if (common_.use_ema) {
@@ -153,54 +236,13 @@ Value Toward(Value x, Value target, double share) { return x + (target - x) * sh
 // base^t for a scalar t.
 Value PowT(Value t, double base) { return ir::Pow(ir::ScalarLike(t, base), t); }
 
-// The rows of a table that its gradient touches, where that gradient is rows scattered into zeros
-// (an embedding's). They go straight into variable and slots: no table-sized gradient is ever made,
-// nor a table-sized copy to stand still. Where the step must not proceed, the rows' indices lie
-// outside of the table, so that they are dropped.
+// What a lazy update moves: the rows of an embedding that the batch touches, each once. All other
+// rows stand still, where the formulas would have them go on with their momentum.
 template <class Update>
-std::optional<ir::ScatteredRows> TouchedRows(const Update& u) {
-  std::optional<ir::ScatteredRows> rows = ir::MatchScatterAddIntoZeros(u.gradient);
-  if (!rows) return rows;
-  Value& indices = rows->indices;
-  if (indices.dtype() != ir::DType::kI64) indices = ir::Convert(indices, ir::DType::kI32);
-  if (u.proceed) {
-    const Value outside = ir::ScalarLike(indices, static_cast<double>(u.value.dim(0)));
-    indices = ir::Select(u.proceed, indices, outside);
-  }
-  return rows;
-}
-
-// Below so many rows of the table for each row of the gradient, adding up duplicates costs more
-// than going over the whole table.
-constexpr int64_t kTableRowsPerRow = 16;
-
-// The same rows with each index once and what belongs to it added up, in the order in which a dense
-// gradient would add; the places that this leaves over have an index outside of the `table_rows`.
-ir::ScatteredRows SumDuplicates(const ir::ScatteredRows& rows, int64_t table_rows) {
-  const int64_t count = rows.indices.shape().size();
-  ir::Dims dims(rows.updates.dims().begin() + rows.indices.rank(), rows.updates.dims().end());
-  dims.insert(dims.begin(), count);
-  const Value indices = ir::Reshape(rows.indices, {count});
-  const Value updates = ir::Reshape(rows.updates, dims);
-  if (count < 2) return {indices, updates};
-  ir::Graph& graph = indices.graph();
-  const ir::Shape places(ir::DType::kI32, {count});
-  const std::vector<Value> sorted =
-      ir::Sort(std::vector<Value>{indices, ir::Iota(graph, places, 0)}, 0);
-  const Value ids = sorted[0];
-  const Value begins =
-      ir::Convert(ir::Compare(ir::SliceAxis(ids, 0, 0, count - 1), ir::SliceAxis(ids, 0, 1, count),
-                              ir::Comparison::kNe),
-                  ir::DType::kI32);
-  // Number of the run of equal indices that each sorted row belongs to.
-  const Value first = ir::Full(graph, places.WithDims({1}), 0);
-  const Value run = ir::CumulativeSum(ir::Concatenate(std::vector<Value>{first, begins}, 0), 0);
-  const Value begins_run =
-      ir::Concatenate(std::vector<Value>{ir::Full(graph, places.WithDims({1}), 1), begins}, 0);
-  const Value outside = ir::ScalarLike(ids, static_cast<double>(table_rows));
-  const Value own = (ids - outside) * ir::Convert(begins_run, ids.dtype());
-  return {outside + ir::ScatterAdd(ir::ZerosLike(ids), run, own),
-          ir::ScatterAdd(ir::ZerosLike(updates), run, ir::Take(updates, sorted[1], 0))};
+std::optional<ir::ScatteredRows> LazyRows(const Update& u) {
+  const auto touched = TouchedRows(u);
+  if (!touched) return std::nullopt;
+  return SumDuplicates(*touched, u.value.dim(0));
 }
 
 // --- SGD ----------------------------------------------------------------------------------------
@@ -210,11 +252,13 @@ struct SgdOptions {
   static constexpr double kRate = 0.01;
   double momentum = 0;
   bool nesterov = false;
+  bool lazy = false;
   CommonOptions common;
   template <class V>
   void Visit(V& v) {
     v("momentum", momentum);
     v("nesterov", nesterov);
+    v("lazy", lazy);
     common.Visit(v);
   }
   void Check() const {
@@ -237,6 +281,14 @@ struct SgdOptions {
       u.value = u.value - u.gradient * u.rate;
       return;
     }
+    if (const auto rows = lazy ? LazyRows(u) : std::nullopt) {
+      const Value scaled = rows->updates * u.rate;
+      const Value m =
+          u.MoveRows(0, *rows, [&](Value old) { return old * (momentum - 1) - scaled; });
+      u.value = ir::ScatterAdd(u.value, rows->indices, nesterov ? m * momentum - scaled : m);
+      u.guarded = true;
+      return;
+    }
     const Value scaled = u.gradient * u.rate;
     const Value m = u.SetSlot(0, u.slots[0] * momentum - scaled);
     u.value = nesterov ? u.value + m * momentum - scaled : u.value + m;
@@ -250,7 +302,7 @@ struct AdamOptions {
   static constexpr std::string_view kType = "Adam";
   static constexpr double kRate = 0.001;
   double beta_1 = 0.9, beta_2 = 0.999, epsilon = 1e-7;
-  bool amsgrad = false;
+  bool amsgrad = false, lazy = false;
   CommonOptions common;
   template <class V>
   void Visit(V& v) {
@@ -258,6 +310,7 @@ struct AdamOptions {
     v("beta_2", beta_2);
     v("epsilon", epsilon);
     v("amsgrad", amsgrad);
+    v("lazy", lazy);
     common.Visit(v);
   }
   void Check() const {
@@ -273,6 +326,16 @@ struct AdamOptions {
   template <class Update>
   void Step(Update& u) const {
     const Value alpha = u.rate * ir::Sqrt(1.0 - PowT(u.t, beta_2)) / (1.0 - PowT(u.t, beta_1));
+    if (const auto rows = lazy ? LazyRows(u) : std::nullopt) {
+      const Value g = rows->updates;
+      const Value m = u.MoveRows(0, *rows, [&](Value old) { return (g - old) * (1 - beta_1); });
+      Value v =
+          u.MoveRows(1, *rows, [&](Value old) { return (ir::Square(g) - old) * (1 - beta_2); });
+      if (amsgrad) v = u.MoveRows(2, *rows, [&](Value old) { return ir::Max(v - old, 0); });
+      u.value = ir::ScatterAdd(u.value, rows->indices, -(m * alpha) / (ir::Sqrt(v) + epsilon));
+      u.guarded = true;
+      return;
+    }
     const Value m = u.SetSlot(0, Toward(u.slots[0], u.gradient, 1 - beta_1));
     Value v = u.SetSlot(1, Toward(u.slots[1], ir::Square(u.gradient), 1 - beta_2));
     if (amsgrad) v = u.SetSlot(2, ir::Max(u.slots[2], v));
@@ -487,8 +550,7 @@ struct AdagradOptions {
     const auto step = [&](Value gradient, Value accumulator) {
       return u.rate * gradient / ir::Sqrt(accumulator + epsilon);
     };
-    if (const auto touched = TouchedRows(u);
-        touched && u.value.dim(0) >= kTableRowsPerRow * touched->indices.shape().size()) {
+    if (const auto touched = TouchedRows(u); touched && IsLargeTable(*touched, u.value)) {
       const ir::ScatteredRows rows = SumDuplicates(*touched, u.value.dim(0));
       // The rows themselves stand still where `proceed` is false: see TouchedRows.
       u.slots[0] = ir::ScatterAdd(u.slots[0], rows.indices, ir::Square(rows.updates));

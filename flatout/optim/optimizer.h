@@ -12,7 +12,9 @@
 //
 // SGD without momentum and Adagrad update only the rows of an embedding that the batch touches, to
 // the values that going over the whole table gives; all others move every row, as their formulas
-// say.
+// say, unless SGD with momentum, Adam or AdamW are `lazy`: then rows that the batch does not touch
+// stand still, with their slots, until it does. (TensorFlow Addons' LazyAdam and PyTorch's
+// SparseAdam do the same.) Weight decay and moving averages still go over every row.
 #pragma once
 
 #include <memory>
@@ -22,6 +24,7 @@
 
 #include "flatout/base/config.h"
 #include "flatout/ir/graph.h"
+#include "flatout/ir/ops.h"
 #include "flatout/nn/context.h"
 #include "flatout/optim/schedule.h"
 
@@ -102,6 +105,14 @@ class Optimizer {
     ir::Value SetSlot(size_t i, ir::Value next) {
       slots[i] = proceed ? ir::Select(proceed, next, slots[i]) : next;
       return slots[i];
+    }
+    // Adds `change(old rows)` to the rows of slot i, whose indices are different from each other or
+    // outside of it, in place; returns what the rows became.
+    template <typename Change>
+    ir::Value MoveRows(size_t i, const ir::ScatteredRows& rows, Change change) {
+      slots[i] =
+          ir::ScatterAdd(slots[i], rows.indices, change(ir::Take(slots[i], rows.indices, 0)));
+      return ir::Take(slots[i], rows.indices, 0);
     }
   };
   virtual std::vector<Slot> OwnSlots(const nn::Variable& variable) const = 0;

@@ -328,6 +328,70 @@ TEST(SparseTest, AdagradAddsUpDuplicatesAndScattersRows) {
   }
 }
 
+// Rows that the batch touches move as they do when every row moves; all others, and what is
+// remembered of them, stand still.
+TEST(SparseTest, LazyMovesWhatIsTouched) {
+  for (const char* text :
+       {"class = \"Adam\"", "class = \"Adam\"\namsgrad = true", "class = \"SGD\"\nmomentum = 0.9",
+        "class = \"SGD\"\nmomentum = 0.9\nnesterov = true",
+        "class = \"AdamW\"\nweight_decay = 0.0"}) {
+    // Small tables, too: what is meant must not depend on their size.
+    for (const int64_t vocabulary : {7, 200}) {
+      SCOPED_TRACE(fmt::format("{}, {} rows", text, vocabulary));
+      const std::string rate = "\nlearning_rate = 0.25";
+      const EmbeddingUpdate lazy(*FromToml(text + rate + "\nlazy = true"), vocabulary, false);
+      const EmbeddingUpdate dense(*FromToml(text + rate), vocabulary, true);
+      EXPECT_THAT(lazy.table_sized, ::testing::Each("scatter_add"));
+      Floats table(static_cast<size_t>(2 * vocabulary));
+      for (size_t i = 0; i < table.size(); ++i) table[i] = 0.37F * static_cast<float>(i % 11) - 1;
+      std::vector<Floats> arguments = {
+          table, {6, 3, 3, 0, 3}, {1.3F, 2.7F, -3.1F, 4.9F, 5.7F, 6.1F, 7.3F, 8.9F, 9.1F, -1.3F}};
+      const size_t num_slots = dense.graph.parameters().size() - 3;
+      for (size_t i = 0; i < num_slots; ++i) arguments.push_back({0.125F});
+      const OnCpu run(lazy.graph);
+      const std::vector<Floats> found = run.Run(arguments);
+      const std::vector<Floats> all = OnCpu(dense.graph).Run(arguments);
+      for (size_t result = 0; result < found.size(); ++result) {
+        const Floats before = result == 0 ? table : Floats(table.size(), 0.125F);
+        for (size_t i = 0; i < table.size(); ++i) {
+          const bool touched = i / 2 == 0 || i / 2 == 3 || i / 2 == 6;
+          if (touched) {
+            EXPECT_NEAR(found[result][i], all[result][i], 2e-6F * std::abs(all[result][i])) << i;
+          } else {
+            EXPECT_EQ(found[result][i], before[i]) << i;
+          }
+        }
+      }
+      arguments[2][4] = kNan;
+      const std::vector<Floats> halted = run.Run(arguments);
+      EXPECT_EQ(halted[0], table);
+      for (size_t i = 1; i < halted.size(); ++i) EXPECT_THAT(halted[i], Each(0.125F));
+    }
+  }
+}
+
+// Norms and limits are of the sums of duplicate rows; no table is made for them.
+TEST(SparseTest, ClippingLooksAtRows) {
+  for (const char* clip : {"clipnorm = 0.125", "global_clipnorm = 0.25", "clipvalue = 4.0"}) {
+    for (const char* type : {"SGD", "Adagrad"}) {
+      const auto optimizer =
+          FromToml(fmt::format("class = \"{}\"\nlearning_rate = 0.5\n{}", type, clip));
+      const EmbeddingUpdate sparse(*optimizer, 200, /*dense=*/false);
+      const EmbeddingUpdate dense(*optimizer, 200, /*dense=*/true);
+      EXPECT_THAT(sparse.table_sized, ::testing::Each("scatter_add")) << clip;
+      std::vector<Floats> arguments = {
+          Floats(400, 1), {6, 1, 1, 0, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};
+      if (sparse.graph.parameters().size() > 3) arguments.push_back({0.25F});
+      const std::vector<Floats> found = OnCpu(sparse.graph).Run(arguments);
+      const std::vector<Floats> expected = OnCpu(dense.graph).Run(arguments);
+      for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_THAT(found[i], ::testing::Pointwise(::testing::FloatNear(1e-6F), expected[i]));
+      }
+      EXPECT_NE(found[0], arguments[0]);
+    }
+  }
+}
+
 TEST(SparseTest, WhatNeedsTheWholeGradientStaysRight) {
   // Decay moves every row; a norm needs duplicate rows added up.
   for (const char* extra : {"weight_decay = 0.5", "clipnorm = 0.125", "clipvalue = 4.0"}) {

@@ -210,16 +210,24 @@ TEST(AccumulationTest, PositionsThatCountAreCountedOverTheBatch) {
 TEST(AccumulationTest, TablesGetRows) {
   constexpr int64_t kTable = 100000, kWidth = 8, kRows = 12;
   std::unique_ptr<Trainee> whole;
-  for (const char* optimizer : {"SGD", "Adagrad"}) {
-    for (int64_t micro_rows : {0, 4, 5}) {
-      SCOPED_TRACE(fmt::format("{}, micro-batches of {}", optimizer, micro_rows));
+  struct Split {
+    int64_t micro_rows, replicas;
+  };
+  for (const char* optimizer :
+       {"class = \"SGD\"", "class = \"SGD\"\nclipnorm = 0.01", "class = \"Adagrad\"",
+        "class = \"Adam\"\nlazy = true", "class = \"SGD\"\nmomentum = 0.9\nlazy = true"}) {
+    for (const auto [micro_rows, replicas] : {Split{0, 1}, {4, 1}, {5, 1}, {0, 2}, {4, 2}}) {
+      SCOPED_TRACE(
+          fmt::format("{}, micro-batches of {}, {} replicas", optimizer, micro_rows, replicas));
       Recipe recipe{.model = nn::Model::Sequential(
                         nn::Input({2}, DType::kI32, "x"),
                         {nn::Embedding({.input_dim = kTable, .output_dim = kWidth}), nn::Flatten(),
                          nn::Dense({.units = kClasses})})};
       recipe.rows = kRows;
       recipe.micro_rows = micro_rows;
-      recipe.optimizer = fmt::format("class = \"{}\"\nlearning_rate = 0.5", optimizer);
+      recipe.replicas = replicas;
+      recipe.rows /= replicas;
+      recipe.optimizer = fmt::format("{}\nlearning_rate = 0.5", optimizer);
       recipe.fields = {Shape(DType::kI32, {2}), Shape::Scalar(DType::kI32)};
       auto trainee = std::make_unique<Trainee>(std::move(recipe));
       Ints x, y;
@@ -230,7 +238,7 @@ TEST(AccumulationTest, TablesGetRows) {
       ASSERT_TRUE(memory.has_value());
       EXPECT_LT(memory->temp, kTable * kWidth * 4);
       EXPECT_EQ(memory->alias, trainee->state_bytes());
-      if (micro_rows == 0) {
+      if (micro_rows == 0 && replicas == 1) {
         whole = std::move(trainee);
       } else {
         ExpectSameState(*trainee, *whole, 1e-6);

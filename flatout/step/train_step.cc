@@ -125,16 +125,21 @@ Value AllFinite(const std::map<size_t, Value>& values) {
   return all;
 }
 
-// Below so many rows of a table for each row of its gradient, the rows of all micro-batches are not
-// worth keeping: they are added up in an array of the table's size.
+// Below so many rows of a table for each row of its gradient, the rows of all micro-batches (or
+// replicas) are not worth keeping: they are added up in an array of the table's size.
 constexpr int64_t kTableRowsPerRow = 16;
 
-// Whether the gradient is rows of a table to be kept as such over all micro-batches. The rows are
-// few beside the table then, and the optimizers that update only such rows still can.
-bool KeepsRows(const StepSpec& spec, Value gradient) {
+// Whether the gradient is rows of a table that are few beside it, `times` as many as there are
+// here.
+bool IsFew(Value gradient, int64_t times) {
   const auto rows = ir::MatchScatterAddIntoZeros(gradient);
-  return rows && spec.replicas == 1 &&
-         rows->indices.shape().size() * Divide(spec).count * kTableRowsPerRow <= gradient.dim(0);
+  return rows && rows->indices.shape().size() * times * kTableRowsPerRow <= gradient.dim(0);
+}
+
+// Whether such rows are kept as such over all micro-batches. The optimizers that update only the
+// rows touched still can then.
+bool KeepsRows(const StepSpec& spec, Value gradient) {
+  return IsFew(gradient, Divide(spec).count * spec.replicas);
 }
 
 // The pass over all micro-batches of a step: sums of what the passes give, states as the last one
@@ -241,6 +246,17 @@ Value After(std::span<const Value> values, Value condition) {
   return ir::And(condition, ir::Not(never));
 }
 
+// The rows of all replicas, as one gradient.
+Value CollectRows(Value gradient, int64_t replicas) {
+  const auto rows = ir::MatchScatterAddIntoZeros(gradient);
+  const int64_t count = rows->indices.shape().size();
+  ir::Dims dims = gradient.dims();
+  dims[0] = count;
+  return ir::ScatterAdd(ir::Full(gradient.graph(), gradient.shape(), 0),
+                        ir::AllGather(ir::Reshape(rows->indices, {count}), 0, replicas),
+                        ir::AllGather(ir::Reshape(rows->updates, dims), 0, replicas));
+}
+
 // A step's sums over all replicas, ready for the update.
 struct Reduced {
   std::vector<Value> gradients;  // of the loss, regularization not included; f32
@@ -263,7 +279,12 @@ Reduced Reduce(const StepSpec& spec, const Pass& pass, Value scale) {
     return reduced;
   }
   // Gradients, sums, rows and statistics travel together. A replica's statistics count by its rows.
-  std::vector<Value> travel = pass.gradients;
+  // Of large tables the rows of all replicas are collected instead.
+  std::vector<Value> travel;
+  for (const Value& gradient : pass.gradients) {
+    if (!IsFew(gradient, spec.replicas)) travel.push_back(gradient);
+  }
+  const size_t dense = travel.size();
   travel.push_back(pass.loss_sum);
   travel.push_back(pass.weight_sum);
   if (pass.activity) travel.push_back(pass.activity * pass.weight_sum);
@@ -272,7 +293,7 @@ Reduced Reduce(const StepSpec& spec, const Pass& pass, Value scale) {
     travel.push_back(ir::Convert(value, DType::kF32) * pass.weight_sum);
   }
   const std::vector<Value> summed = ir::AllReduce(travel, ir::Reduction::kSum, spec.replicas);
-  size_t next = pass.gradients.size();
+  size_t next = dense;
   reduced.loss_sum = summed[next++];
   reduced.weight_sum = summed[next++];
   const Value rows = RowsOrOne(reduced.weight_sum);
@@ -282,11 +303,20 @@ Reduced Reduce(const StepSpec& spec, const Pass& pass, Value scale) {
   for (auto& [i, value] : reduced.assigned) {
     value = ir::Convert(summed[next++] / rows, value.dtype());
   }
-  const std::span<const Value> gradients(summed.data(), pass.gradients.size());
+  std::vector<Value> gradients;
+  size_t next_dense = 0;
+  for (const Value& gradient : pass.gradients) {
+    gradients.push_back(IsFew(gradient, spec.replicas) ? CollectRows(gradient, spec.replicas)
+                                                       : summed[next_dense++]);
+  }
   if (scale) {
     reduced.gradients = optim::UnscaleGradients(gradients, scale * (rows * ObjectiveFactor(spec)));
   } else {
-    for (const Value& gradient : gradients) reduced.gradients.push_back(gradient / rows);
+    for (const Value& gradient : gradients) {
+      reduced.gradients.push_back(ir::MatchScatterAddIntoZeros(gradient)
+                                      ? ir::ScaleScattered(gradient, 1.0 / rows)
+                                      : gradient / rows);
+    }
   }
   return reduced;
 }

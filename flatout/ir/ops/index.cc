@@ -281,4 +281,10 @@ std::optional<ScatteredRows> MatchScatterAddIntoZeros(Value x) {
   return ScatteredRows{node.input(1), node.input(2)};
 }
 
+Value ScaleScattered(Value x, Value factor) {
+  const auto rows = MatchScatterAddIntoZeros(x);
+  if (!rows) return x * factor;
+  return ScatterAdd(x.node()->input(0), rows->indices, rows->updates * factor);
+}
+
 }  // namespace flatout::ir
