@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -45,8 +46,13 @@ Saver::Saver(const std::string& run_folder, const CheckpointOptions& options, Sa
 }
 
 void Saver::Prepare(int64_t bytes) {
+  preparing_ = std::async(std::launch::async, [this, bytes] { return store_.Prepare(bytes); });
+}
+
+void Saver::FinishPreparing() {
+  if (!preparing_.valid()) return;
   try {
-    for (const std::string& line : store_.Prepare(bytes)) say_("checkpoints: " + line);
+    for (const std::string& line : preparing_.get()) say_("checkpoints: " + line);
   } catch (const Error& error) {
     LogWarning("this run cannot be saved: {}; training goes on, and every save will be tried",
                error.what());
@@ -72,6 +78,7 @@ bool Saver::Due(int64_t step) const {
 }
 
 void Saver::Save(checkpoint::Snapshot snapshot, int64_t step) {
+  FinishPreparing();
   last_step_ = step;
   ++handed_over_;
   saver_->Save(std::move(snapshot), checkpoint::AsyncSaver::WhenBusy::kWait);
@@ -79,6 +86,7 @@ void Saver::Save(checkpoint::Snapshot snapshot, int64_t step) {
 }
 
 void Saver::Finish() {
+  FinishPreparing();
   saver_->Wait();
   Tell();
 }
@@ -119,6 +127,10 @@ double Saver::NoteSteps(int64_t steps, double seconds) {
 void Saver::NoteBlocked(double seconds) { stats_.blocked += seconds; }
 
 void Saver::Tell() {
+  if (preparing_.valid() &&
+      preparing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+    FinishPreparing();
+  }
   std::vector<checkpoint::SaveResult> news;
   {
     const std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -27,8 +28,9 @@ class Saver {
   Saver(const std::string& run_folder, const CheckpointOptions& options, Say say,
         checkpoint::FileSystem& files = checkpoint::RealFileSystem());
 
-  // Before the first step: clears away what a killed writer left and tries the disk out. A disk
-  // that cannot take snapshots of `bytes` is said now; training goes on, and so do the attempts.
+  // Before the first step: begins to clear away what a killed writer left and to try the disk out,
+  // which training need not wait for. What comes of it, a disk that cannot take snapshots of
+  // `bytes`, is told by the next Tell after that; training goes on, and so do the attempts.
   void Prepare(int64_t bytes);
   // Whether a snapshot should be made now, after so many steps (skipped ones too).
   bool Due(int64_t step) const;
@@ -76,6 +78,8 @@ class Saver {
   Stats stats() const;
 
  private:
+  // Waits for what Prepare began, and tells what came of it.
+  void FinishPreparing();
   checkpoint::IntervalFacts Facts() const;
 
   CheckpointOptions options_;
@@ -100,6 +104,7 @@ class Saver {
   std::mutex mutex_;  // of what the writer's thread adds to
   std::vector<checkpoint::SaveResult> news_;
 
+  std::future<std::vector<std::string>> preparing_;
   std::unique_ptr<checkpoint::AsyncSaver> saver_;  // last: its thread uses the rest
 };
 
