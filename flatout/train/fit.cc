@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -22,6 +23,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using watch::Cause;
 using watch::Phase;
+using watch::Stage;
 
 // How soon a stop is noticed while waiting for input.
 constexpr std::chrono::milliseconds kStopPoll(20);
@@ -75,7 +77,26 @@ void Trainer::ExecuteTraining(const Launch& launch, xla::Execution& execution) {
 }
 
 void Trainer::LaunchTraining(Launch& launch) {
-  const int64_t id = ledger_->Launched(Cause::kCompute);
+  const Phase phase(*ledger_, Cause::kHost, Stage::kLaunch);
+  // Of a launch whose input has not arrived the devices wait for that first. CPU devices take it
+  // where it is.
+  std::vector<xla::Event> arriving;
+  if (!runtime_->client().is_cpu()) {
+    for (const std::vector<xla::Buffer>& buffers : launch.input.buffers) {
+      for (const xla::Buffer& buffer : buffers) {
+        xla::Event event = buffer.ReadyEvent();
+        if (!event.IsReady()) arriving.push_back(std::move(event));
+      }
+    }
+  }
+  const int64_t id = ledger_->Launched(Cause::kCompute, static_cast<int>(runtime_->replicas()),
+                                       /*awaits_input=*/!arriving.empty());
+  auto left = std::make_shared<std::atomic<size_t>>(arriving.size());
+  for (const xla::Event& event : arriving) {
+    event.OnReady([ledger = ledger_, id, left] {
+      if (left->fetch_sub(1) == 1) ledger->InputArrived(id);
+    });
+  }
   try {
     ExecuteTraining(launch, launch.run);
   } catch (...) {
@@ -107,6 +128,10 @@ FitResult Trainer::Fitting::Run() {
   if (was_done_ && epoch_steps_ > 0) EndEpoch(/*complete=*/false);
   while (!ended && !MaxStepsReached()) {
     std::optional<data::DeviceLaunch> input;
+    if (t_.config_.watch.advise && !StopAsked()) {
+      TakeBack();
+      Advise();
+    }
     if (!StopAsked()) input = WaitForInput();
     if (!input) {
       // The end, or a stop while waiting.
@@ -150,6 +175,7 @@ void Trainer::Fitting::Fail(const Error& error, bool state_lost) {
   result_.summary.error = error.what();
   result_.summary.exit_code = error.exit_code();
   FillSummary();
+  TellEnd();
   if (folder_ == nullptr) return;
   // What was learned before the error is worth keeping, unless that has been done already.
   if (result_.steps > 0 && !kept_ && !state_lost) SaveOrWarn("weights.safetensors");
@@ -162,20 +188,14 @@ void Trainer::Fitting::Fail(const Error& error, bool state_lost) {
 
 void Trainer::Fitting::Start() {
   t_.AdaptLayers();
-  const data::SourcePtr source = InOrder();
   CheckMonitor("checkpoint.monitor", best_.monitor(), /*may_lack=*/true);
   if (early_) CheckMonitor("train.early_stopping", early_->monitor(), false);
   if (plateau_) CheckMonitor("train.reduce_lr_on_plateau", plateau_->monitor(), false);
-  // The first launches are read while the programs compile.
-  data::LaunchReader reader(source, {.steps_per_launch = t_.steps_per_launch_,
-                                     .replicas = t_.runtime_->replicas(),
-                                     .rows = t_.rows_});
+  const data::LaunchReader reader = MakeReader();
   steps_per_epoch_ = reader.steps_per_epoch();
-  const data::DevicePrefetchOptions options = t_.PrefetchFor(t_.config_.train.epochs);
   position_ = t_.resumed_ ? reader.CheckState(t_.resumed_->position) : reader.Start();
-  const data::IteratorState start = position_;
-  input_ = std::make_unique<data::DevicePrefetcher>(
-      t_.runtime_->shared_client(), t_.runtime_->devices(), std::move(reader), start, options);
+  // The first launches are read while the programs compile.
+  BeginInput();
   if (stop_ != nullptr) {
     stop_watch_ = std::jthread([this](const std::stop_token& end) { Watch(end); });
   }
@@ -212,6 +232,8 @@ void Trainer::Fitting::Start() {
   info.loss = t_.loss_->name();
   info.steps_per_launch = t_.steps_per_launch_;
   info.folder = folder_ != nullptr ? folder_->path() : "";
+  info.resumed_step = result_.resumed_step;
+  info.resumed_epochs = result_.epochs;
   observer_->OnStart(info);
   observer_->OnMessage(t_.batch_plan_.ToString());
   if (t_.policy_.compute != ir::DType::kF32 && t_.runtime_->client().is_cpu()) {
@@ -222,8 +244,8 @@ void Trainer::Fitting::Start() {
   }
   LogPlan();
   epoch_begin_ = interval_begin_ = SteadySeconds();
-  interval_ledger_ = t_.ledger_->Report();
-  computed_ = interval_ledger_.of(Cause::kCompute);
+  BeginWatching();
+  computed_ = launch_ledger_.of(Cause::kCompute);
 }
 
 data::IteratorState Trainer::Fitting::After(const Launch& launch) const {
@@ -243,9 +265,26 @@ data::SourcePtr Trainer::Fitting::InOrder() const {
                                      : all.Shuffle(seed).source();
 }
 
+data::LaunchReader Trainer::Fitting::MakeReader() const {
+  return {InOrder(),
+          {.steps_per_launch = t_.steps_per_launch_,
+           .replicas = t_.runtime_->replicas(),
+           .rows = t_.rows_}};
+}
+
+void Trainer::Fitting::BeginInput() {
+  const std::lock_guard lock(input_mutex_);
+  input_.reset();  // gives its memory back first
+  interval_input_ = {};
+  input_ = std::make_unique<data::DevicePrefetcher>(t_.runtime_->shared_client(),
+                                                    t_.runtime_->devices(), MakeReader(), position_,
+                                                    t_.PrefetchFor(t_.config_.train.epochs));
+}
+
 void Trainer::Fitting::Watch(const std::stop_token& end) {
   while (!end.stop_requested()) {
     if (stop_->asked) {
+      const std::lock_guard lock(input_mutex_);
       input_->Stop();
       return;
     }
@@ -300,6 +339,7 @@ void Trainer::Fitting::Retire() {
   Launch launch = std::move(in_flight_.front());
   in_flight_.pop_front();
   launch.run.Await();
+  const Phase phase(*t_.ledger_, Cause::kHost, Stage::kResults);
   const step::ResultLayout& layout = t_.train_program_.results;
   const int first = t_.train_program_.num_state;
   const std::vector<xla::Buffer>& results = launch.run.outputs[0];
@@ -346,13 +386,18 @@ void Trainer::Fitting::Retire() {
   interval_rows_ += rows;
   epoch_rows_ += launch.rows;
   ++launches_;
+  watch::LedgerReport now = t_.ledger_->Report();
   if (saver_ != nullptr) {
     saver_->Tell();
-    const double computed = t_.ledger_->Report().of(Cause::kCompute);
+    const double computed = now.of(Cause::kCompute);
     const double slowed = saver_->NoteSteps(launch.steps, computed - computed_);
-    if (slowed > 0) t_.ledger_->Reattribute(Cause::kCompute, Cause::kCheckpoint, slowed);
+    if (slowed > 0) {
+      t_.ledger_->Reattribute(Cause::kCompute, Cause::kCheckpoint, slowed, Stage::kSlowed);
+      now = t_.ledger_->Report();
+    }
     computed_ = computed - slowed;
   }
+  NoteLaunch(launch, now);
   if (result_.summary.first_step_seconds == 0) {
     result_.summary.first_step_seconds = SecondsSinceProcessStart();
   }
@@ -425,7 +470,7 @@ bool Trainer::Fitting::EndEpoch(bool complete) {
     throw BadData("{}: all records are bad", t_.sources_.train->description());
   }
   EpochEnd end;
-  const Progress progress = MakeProgress();  // before the count goes on
+  Progress progress = MakeProgress();  // before the count goes on
   end.epoch = result_.epochs + 1;
   end.epochs = t_.config_.train.epochs;
   end.step = result_.steps;
@@ -436,8 +481,12 @@ bool Trainer::Fitting::EndEpoch(bool complete) {
                          (end.epoch % every == 0 || end.epoch == end.epochs || !complete);
   if (evaluates) {
     Scores scores{.complete = false};
-    if (!StopAsked()) scores = t_.Evaluate(t_.sources_.validation, observer_, stop_);
+    if (!StopAsked()) {
+      const Phase phase(*t_.ledger_, Cause::kEvaluation, Stage::kValidation);
+      scores = t_.Evaluate(t_.sources_.validation, observer_, stop_);
+    }
     if (scores.complete) {
+      ++validations_;
       for (const auto& [name, value] : scores.All("val_")) end.logs[name] = value;
     } else if (complete && StopAsked()) {
       // A validation that was cut short says nothing; the run will go on with it.
@@ -466,7 +515,7 @@ bool Trainer::Fitting::EndEpoch(bool complete) {
     if (const double* value = Monitored(end.logs, early_->monitor())) {
       const EarlyStopper::Decision decision = early_->Observe(end.epoch - 1, *value);
       if (decision.keep && t_.config_.train.early_stopping->restore_best_weights) {
-        const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+        const Phase phase(*t_.ledger_, Cause::kCheckpoint, Stage::kWeights);
         early_best_ = std::make_shared<const std::vector<Bytes>>(t_.SnapshotState());
       }
       if (decision.stop) {
@@ -485,7 +534,13 @@ bool Trainer::Fitting::EndEpoch(bool complete) {
       }
     }
   }
-  observer_->OnEpochEnd(end);
+  CloseInterval(progress);
+  end.progress = progress;
+  if (observer_->WantsWeights(end.epoch)) end.weights = WeightsForObserver();
+  {
+    const Phase phase(*t_.ledger_, Cause::kHost, Stage::kCallbacks);
+    observer_->OnEpochEnd(end);
+  }
   LogToFolder(progress);
   if (folder_ != nullptr) {
     Fields fields = {{"epoch", static_cast<double>(end.epoch)},
@@ -553,6 +608,7 @@ FitResult Trainer::Fitting::Finish() {
   FinishBest();
   stop_watch_ = {};
   input_stats_ = input_->stats();
+  input_ended_ = true;
   input_->Stop();
   if (result_.stopped) {
     // The stop may have come too late to be seen by what ended the loop.
@@ -568,6 +624,7 @@ FitResult Trainer::Fitting::Finish() {
     }
   }
   if (t_.sources_.test != nullptr && t_.config_.train.evaluate_test && !result_.stopped) {
+    const Phase phase(*t_.ledger_, Cause::kEvaluation, Stage::kTest);
     Scores scores = t_.Evaluate(t_.sources_.test, observer_, stop_);
     if (scores.complete) result_.test = std::move(scores);
     if (folder_ != nullptr && result_.test) {
@@ -585,7 +642,9 @@ FitResult Trainer::Fitting::Finish() {
   result_.summary.status = result_.stopped ? "stopped" : "done";
   result_.summary.exit_code = result_.stopped ? kExitPreempted : kExitDone;
   FillSummary();
+  LogEnd();
   if (folder_ != nullptr) folder_->WriteSummary(result_.summary);
+  TellEnd();
   return std::move(result_);
 }
 
@@ -603,22 +662,6 @@ FitResult Trainer::Fit(RunFolder* folder, Observer* observer, StopRequest* stop)
     fitting.Fail(error);
     throw;
   }
-}
-
-double Trainer::MeasureCeiling(Launch& launch, double seconds) {
-  // Replaying changes the state; it is put back afterwards.
-  const std::vector<Bytes> state = SnapshotState();
-  const double begin = SteadySeconds();
-  int64_t steps = 0;
-  do {
-    xla::Execution run;
-    ExecuteTraining(launch, run);
-    run.Await();
-    steps += launch.steps;
-  } while (SteadySeconds() - begin < seconds);
-  const double per_step = (SteadySeconds() - begin) / static_cast<double>(steps);
-  UploadState(state);
-  return per_step;
 }
 
 Trainer::Finding Trainer::Diagnose(const Launch& launch, int64_t index) {

@@ -18,11 +18,11 @@ constexpr double kProgressSeconds = 0.1;
 
 using watch::Cause;
 using watch::Phase;
+using watch::Stage;
 
 watch::LedgerReport Trainer::Fitting::Ledger() const {
   watch::LedgerReport all = t_.ledger_->Report();
-  for (int i = 0; i < watch::kNumCauses; ++i) all.seconds[i] += earlier_ledger_.seconds[i];
-  all.wall += earlier_ledger_.wall;
+  all += earlier_ledger_;
   return all;
 }
 
@@ -46,21 +46,58 @@ Progress Trainer::Fitting::MakeProgress() {
   const double seconds = SteadySeconds() - interval_begin_;
   progress.samples_per_second = seconds > 0 ? static_cast<double>(interval_rows_) / seconds : 0;
   const watch::LedgerReport now = t_.ledger_->Report();
-  watch::LedgerReport since = now;
-  for (int i = 0; i < watch::kNumCauses; ++i) since.seconds[i] -= interval_ledger_.seconds[i];
-  progress.full = since.full();
+  progress.samples = result_.samples;
+  progress.ledger = now.Since(interval_ledger_);
+  progress.full = progress.ledger.full();
+  progress.run_ledger = now;
+  progress.run_ledger += earlier_ledger_;
+  if (sampler_ != nullptr) progress.sample = sampler_->latest();
   return progress;
 }
 
+std::function<std::shared_ptr<const checkpoint::TensorFile>()>
+Trainer::Fitting::WeightsForObserver() const {
+  // Where the device has no room for weights that stay while the next step makes others, they are
+  // copied now.
+  const Phase phase(*t_.ledger_, Cause::kHost);
+  if (!CanShare()) {
+    return [file = std::make_shared<const checkpoint::TensorFile>(t_.Weights())] { return file; };
+  }
+  return [weights = t_.DeferredWeights()] {
+    return std::make_shared<const checkpoint::TensorFile>(weights());
+  };
+}
+
+void Trainer::Fitting::TellEnd() {
+  RunEnd end;
+  end.status = result_.summary.status;
+  end.error = result_.summary.error;
+  end.step = result_.steps;
+  end.epochs = result_.epochs;
+  if (result_.test) end.test = result_.test->All();
+  end.full = result_.summary.full;
+  end.samples_per_second = result_.summary.samples_per_second;
+  end.mfu = result_.summary.mfu;
+  end.verdict = result_.summary.verdict;
+  observer_->OnDetails(Details());
+  observer_->OnEnd(end);
+}
+
 void Trainer::Fitting::Report() {
+  if (t_.config_.watch.advise) Consider();
   const double now = SteadySeconds();
   const bool log = now - interval_begin_ >= t_.config_.watch.log_seconds;
-  if (!log && now - shown_ < kProgressSeconds) return;
+  if (!log && now - shown_ < kProgressSeconds && !observer_->WantsStep(result_.steps)) return;
   shown_ = now;
-  const Progress progress = MakeProgress();
-  observer_->OnProgress(progress);
+  Progress progress = MakeProgress();
+  if (log) CloseInterval(progress);
+  {
+    const Phase phase(*t_.ledger_, Cause::kHost, Stage::kCallbacks);
+    observer_->OnProgress(progress);
+    if (observer_->WantsDetails()) observer_->OnDetails(Details());
+    if (log) observer_->OnLog(progress);
+  }
   if (!log) return;
-  observer_->OnLog(progress);
   LogToFolder(progress);
   BeginInterval();
 }
@@ -94,12 +131,12 @@ void Trainer::Fitting::LogPlan() {
 void Trainer::Fitting::BeginInterval() {
   interval_begin_ = SteadySeconds();
   interval_rows_ = 0;
-  interval_ledger_ = t_.ledger_->Report();
   interval_input_ = input_->stats();
 }
 
 void Trainer::Fitting::LogToFolder(const Progress& progress) {
   if (folder_ == nullptr) return;
+  const Phase phase(*t_.ledger_, Cause::kHost, Stage::kLog);
   Fields fields = {{"step", static_cast<double>(progress.step)},
                    {"epoch", static_cast<double>(progress.epoch)},
                    {"loss", progress.loss},
@@ -117,6 +154,7 @@ void Trainer::Fitting::LogToFolder(const Progress& progress) {
   }
   for (const auto& [name, value] : progress.metrics) fields.emplace_back(name, value);
   AddInput(fields);
+  AddWatched(progress, fields);
   folder_->Log("log", fields);
 }
 
@@ -154,8 +192,8 @@ void Trainer::Fitting::MeasureCeiling() {
   const double seconds = std::min(1.0, 0.1 * report.of(Cause::kCompute));
   if (per_launch * 2 > seconds) return;
   // Measuring is not training: it counts as evaluation.
-  const Phase phase(*t_.ledger_, Cause::kEvaluation);
-  const double per_step = t_.MeasureCeiling(*last_, seconds);
+  const Phase phase(*t_.ledger_, Cause::kEvaluation, Stage::kCeiling);
+  const double per_step = t_.MeasureCeiling(*last_, seconds, &launch_cost_.emplace());
   result_.summary.ceiling_samples_per_second =
       static_cast<double>(t_.config_.train.global_batch) / per_step;
 }
@@ -175,55 +213,35 @@ void Trainer::Fitting::FillSummary() {
   if (result_.test) summary.metrics["test"] = result_.test->All();
   summary.skipped_steps = result_.skipped_steps;
   summary.loss_scale = last_scale_;
-  const double rows = static_cast<double>(t_.rows_);
-  watch::RunFacts facts;
-  facts.ledger = Ledger();
-  facts.steps = result_.steps;
-  facts.samples = result_.samples;
-  facts.launches = launches_;
-  facts.steps_per_launch = t_.steps_per_launch_;
-  facts.steps_per_epoch = steps_per_epoch_;
-  facts.input = InputFacts();
-  facts.cores = ReadCgroup().cpu.usable;
-  facts.devices = static_cast<int>(t_.runtime_->replicas());
-  facts.device_is_cpu = t_.runtime_->client().is_cpu();
-  facts.device_kind = t_.runtime_->devices()[0].kind();
-  facts.flops_per_sample = t_.model_flops_ / rows;
-  facts.compute_dtype = std::string(ir::Name(t_.policy_.compute));
-  if (const xla::Card* card = xla::CardOfDevice(facts.device_kind)) {
-    if (const double peak = card->MatmulPeak(t_.policy_.compute); peak > 0) {
-      facts.peak_flops = peak * static_cast<double>(facts.devices);
-      facts.card = card->title;
-    }
+  if (saver_ != nullptr) {
+    saver_->Tell();
+    summary.saves = saver_->stats();
   }
-  if (summary.plan) facts.planned_bytes = summary.plan->bytes();
-  for (const xla::Device& device : t_.runtime_->devices()) {
-    const auto memory = device.memory_stats();
-    if (!memory || !memory->peak_bytes_in_use) continue;
-    facts.device_peak_bytes =
-        std::max(facts.device_peak_bytes.value_or(0), *memory->peak_bytes_in_use);
-  }
+  const watch::RunFacts facts = Facts();
   summary.peak_device_bytes = facts.device_peak_bytes;
-  if (const int64_t peak = PeakResidentBytes(); peak >= 0) facts.process_peak_bytes = peak;
-  facts.skipped_steps = result_.skipped_steps;
-  facts.loss_scale = last_scale_;
-  facts.ceiling_samples_per_second = summary.ceiling_samples_per_second;
   result_.verdict = watch::Judge(facts);
   summary.full = result_.verdict.full;
   summary.samples_per_second = result_.verdict.samples_per_second;
   summary.mfu = result_.verdict.mfu;
   summary.flops_per_sample = facts.flops_per_sample;
   summary.ledger = facts.ledger;
+  double epochs = static_cast<double>(result_.epochs);
+  if (steps_per_epoch_ > 0) {
+    epochs += static_cast<double>(epoch_steps_) / static_cast<double>(steps_per_epoch_);
+  }
+  summary.cost = watch::CostOf(t_.config_.cost, facts.ledger, epochs);
   summary.input = facts.input;
   summary.bad_records = t_.bad_records_->count();
   summary.bad_record_messages = t_.bad_records_->messages();
   summary.communication_measured = facts.devices == 1;
   summary.verdict = result_.verdict.lines;
+  summary.limit = result_.verdict.limit;
+  summary.limit_stage = result_.verdict.stage;
+  summary.kind = result_.verdict.kind;
+  summary.advice = result_.verdict.advice;
+  summary.predicted_gain = result_.verdict.predicted_gain;
+  summary.facts = facts;
   summary.sessions = sessions_;
-  if (saver_ != nullptr) {
-    saver_->Tell();
-    summary.saves = saver_->stats();
-  }
   summary.steps_per_launch = t_.steps_per_launch_;
   summary.devices = facts.devices;
   summary.device = facts.device_kind;
@@ -235,20 +253,27 @@ void Trainer::Fitting::FillSummary() {
 }
 
 watch::InputFacts Trainer::Fitting::InputFacts() const {
+  // Those kept when it was stopped, or of the pipeline that is at work.
+  return FactsOf(input_ended_ || input_ == nullptr ? input_stats_ : input_->stats());
+}
+
+watch::InputFacts Trainer::Fitting::FactsOf(const data::EngineStats& stats) const {
   watch::InputFacts facts;
-  facts.workers = input_stats_.workers;
+  facts.workers = stats.workers;
   facts.workers_tuned = t_.config_.pipeline.worker_threads() == 0;
-  facts.depth = input_stats_.depth;
-  facts.busy = input_stats_.busy;
-  facts.cpu = input_stats_.cpu;
-  facts.queued = input_stats_.queued;
-  if (input_stats_.items > 0) facts.queue_fill = input_stats_.fill;
-  for (const auto& [name, time] : input_stats_.stages) {
+  facts.depth = stats.depth;
+  facts.depth_tuned = t_.config_.pipeline.prefetch_depth() == 0;
+  facts.idle = stats.full;
+  facts.busy = stats.busy;
+  facts.cpu = stats.cpu;
+  facts.queued = stats.queued;
+  if (stats.items > 0) facts.queue_fill = stats.fill;
+  for (const auto& [name, time] : stats.stages) {
     facts.stages.push_back({name, time.seconds, time.records, time.bytes});
   }
   std::sort(facts.stages.begin(), facts.stages.end(),
             [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
-  facts.decisions = input_stats_.decisions;
+  facts.decisions = stats.decisions;
   return facts;
 }
 

@@ -123,7 +123,7 @@ void Trainer::Fitting::SaveSnapshot(std::optional<checkpoint::Score> score) {
   saved_ = Now(/*done=*/false);
   const double begin = SteadySeconds();
   {
-    const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+    const Phase phase(*t_.ledger_, Cause::kCheckpoint, watch::Stage::kSnapshot);
     saver_->Save(MakeSnapshot(/*done=*/false, CanShare(), std::move(score)), launched_steps_);
   }
   saver_->NoteBlocked(SteadySeconds() - begin);
@@ -132,7 +132,7 @@ void Trainer::Fitting::SaveSnapshot(std::optional<checkpoint::Score> score) {
 void Trainer::Fitting::SaveLastSnapshot(bool done, std::optional<checkpoint::Score> score) {
   // What follows an epoch that ended early is not to be gone on from.
   if (saver_ == nullptr || ended_within_epoch_) return;
-  const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+  const Phase phase(*t_.ledger_, Cause::kCheckpoint, watch::Stage::kSnapshot);
   if (saved_ == Now(done)) {
     saver_->Finish();
     return;
@@ -179,13 +179,13 @@ void Trainer::Fitting::SaveWeights(const std::string& path, checkpoint::TensorFi
 }
 
 void Trainer::Fitting::Save(const std::string& name) {
-  const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+  const Phase phase(*t_.ledger_, Cause::kCheckpoint, watch::Stage::kWeights);
   SaveWeights(folder_->File(name), t_.Weights(), result_.steps);
 }
 
 void Trainer::Fitting::SaveBest() {
   if (folder_ == nullptr) return;
-  const Phase phase(*t_.ledger_, Cause::kCheckpoint);
+  const Phase phase(*t_.ledger_, Cause::kCheckpoint, watch::Stage::kWeights);
   FinishBest();
   if (!CanShare()) {
     SaveOrWarn("best.safetensors");

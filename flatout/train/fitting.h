@@ -5,10 +5,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -22,6 +25,8 @@
 #include "flatout/train/saver.h"
 #include "flatout/train/totals.h"
 #include "flatout/train/trainer.h"
+#include "flatout/watch/sampler.h"
+#include "flatout/watch/step_times.h"
 
 namespace flatout::train {
 
@@ -109,6 +114,11 @@ class Trainer::Fitting {
   watch::LedgerReport Ledger() const;
   double EpochSeconds() const { return epoch_seconds_ + SteadySeconds() - epoch_begin_; }
   Progress MakeProgress();
+  // The weights as they are now, for EpochEnd::weights.
+  std::function<std::shared_ptr<const checkpoint::TensorFile>()> WeightsForObserver() const;
+  void TellEnd();
+  // For observers that WantDetails (fit_details.cc).
+  RunDetails Details();
   // Shows progress, not more often than a person can see; logs once per interval.
   void Report();
   void BeginInterval();
@@ -120,6 +130,53 @@ class Trainer::Fitting {
   void MeasureCeiling();
   void FillSummary();
   watch::InputFacts InputFacts() const;
+  watch::InputFacts FactsOf(const data::EngineStats& stats) const;
+
+  // ---- what it is watched by (fit_watch.cc) ----
+
+  // All that can fail has not; the programs are compiled.
+  void BeginWatching();
+  // A launch has been retired; `now`: the ledger.
+  void NoteLaunch(const Launch& launch, const watch::LedgerReport& now);
+  // The run so far.
+  watch::RunFacts Facts() const;
+  // Completes what is told of the interval that ends now, and begins the next. Facts and verdict
+  // take a millisecond, so they may be some seconds old.
+  void CloseInterval(Progress& progress);
+  // Where the time went, devices and host, for a line of metrics.jsonl.
+  void AddWatched(const Progress& progress, Fields& fields);
+  // The last line: what came after the last log line.
+  void LogEnd();
+
+  // ---- what it changes by itself (fit_advise.cc) ----
+
+  struct Window {  // of training, that is judged
+    double begun = 0;
+    watch::LedgerReport ledger;
+    int64_t steps = 0, samples = 0, launches = 0;
+    data::EngineStats input;
+  };
+  struct Trial {
+    watch::Change change;
+    int64_t steps_per_launch = 1;  // before
+    Config workers, prefetch;      // before
+    double before = 0;             // samples/s of training
+    bool settling = false;         // what is measured now does not count
+  };
+  void BeginWindow();
+  watch::RunFacts WindowFacts() const;
+  // After a launch: judges the window if it is over, and notes what is to be done.
+  void Consider();
+  // Between launches: does what Consider noted.
+  void Advise();
+  // Whether there was anything to change. Throws where that cannot be had.
+  bool Apply(const watch::Change& change);
+  void EndTrial(double speed);
+  void TakeBack();
+  bool SetStepsPerLaunch(int64_t steps);
+  data::LaunchReader MakeReader() const;
+  // Makes input ahead from position_ on, by the pipeline's options as they are now.
+  void BeginInput();
 
   Trainer& t_;
   RunFolder* folder_;
@@ -129,6 +186,7 @@ class Trainer::Fitting {
   FitResult result_;
   std::unique_ptr<data::DevicePrefetcher> input_;
   data::EngineStats input_stats_;
+  bool input_ended_ = false;
   std::deque<Launch> in_flight_;
   std::optional<Launch> last_;
   Totals totals_;
@@ -147,7 +205,27 @@ class Trainer::Fitting {
   double epoch_begin_ = 0, interval_begin_ = 0, shown_ = 0;
   int64_t interval_rows_ = 0, epoch_rows_ = 0;
   data::EngineStats interval_input_;
-  watch::LedgerReport interval_ledger_;
+  watch::LedgerReport interval_ledger_;  // at the last log line; nothing before the first
+  watch::Sample interval_sample_;        // the same
+  std::unique_ptr<watch::Sampler> sampler_;
+  watch::HostSample host_at_start_;  // of training
+  watch::StepTimes step_times_;
+  watch::LedgerReport launch_ledger_;  // when the last launch was retired
+  std::optional<watch::Roofline> roofline_;
+  std::optional<watch::LaunchCost> launch_cost_;
+  int cores_ = 1;
+  int64_t validations_ = 0, epochs_at_start_ = 0;
+  Window window_;
+  std::optional<Trial> trial_, taking_back_;
+  std::optional<watch::Change> pending_change_;
+  double pending_prediction_ = 1, pending_speed_ = 0;
+  std::string pending_limit_;
+  std::set<watch::Change::Kind> tried_changes_;
+  bool measure_launches_ = false;
+  std::mutex input_mutex_;  // held while input_ is exchanged, or stopped by another thread
+  double judged_ = 0;       // when facts_ and verdict_ were made
+  watch::RunFacts facts_;
+  watch::Verdict verdict_;
   data::IteratorState position_;  // of the record after the last that was launched
   bool epoch_ended_ = false;      // but not what follows it
   double epoch_seconds_ = 0;      // of this epoch, in sessions before this one

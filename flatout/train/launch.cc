@@ -1,16 +1,11 @@
 #include "flatout/train/launch.h"
 
-#include <atomic>
-
 namespace flatout::train {
-// Tells the ledger when all devices of a launch have ended.
+
 void TrackCompletion(const std::shared_ptr<watch::Ledger>& ledger, int64_t id,
                      const std::vector<xla::Event>& done) {
-  auto left = std::make_shared<std::atomic<size_t>>(done.size());
-  for (const xla::Event& event : done) {
-    event.OnReady([ledger, id, left] {
-      if (left->fetch_sub(1) == 1) ledger->Completed(id);
-    });
+  for (size_t r = 0; r < done.size(); ++r) {
+    done[r].OnReady([ledger, id, r] { ledger->Completed(id, static_cast<int>(r)); });
   }
 }
 

@@ -16,7 +16,7 @@ namespace flatout::train {
 // Launches that may be under way at once: one runs, the next waits.
 inline constexpr size_t kLaunchesInFlight = 2;
 
-// Tells the ledger when all devices of a launch have ended.
+// Tells the ledger when the devices of a launch have ended, one for each of its replicas.
 void TrackCompletion(const std::shared_ptr<watch::Ledger>& ledger, int64_t id,
                      const std::vector<xla::Event>& done);
 

@@ -64,13 +64,13 @@ TEST(MemoryTest, AWholeBatchThatFitsIsNotSplit) {
 TEST(MemoryTest, TheBatchIsSplitToFitTheCapAndTrainsTheSame) {
   const Sources sources = {.train = Source(5000), .validation = Source(4500, 2)};
   Trainer whole(Large("epochs = 2"), Wide(), sources, Devices(1));
-  const FitResult expected = whole.Fit();
+  const FitResult expected = Fit(whole);
   ASSERT_GT(whole.PlanBatch().bytes(), 14 * kMiB) << "the cap below would split nothing";
 
   Trainer trainer(Large("epochs = 2"), Wide(), sources, Capped("10MiB"));
   RunFolder folder(Fresh("split"));
   Messages messages;
-  const FitResult result = trainer.Fit(&folder, &messages);
+  const FitResult result = Fit(trainer, &folder, &messages);
   const BatchPlan& plan = trainer.PlanBatch();
   EXPECT_LT(plan.micro_rows, 4096);
   EXPECT_EQ(plan.room, 10 * kMiB);
@@ -109,11 +109,11 @@ TEST(MemoryTest, TheBatchIsSplitToFitTheCapAndTrainsTheSame) {
 TEST(MemoryTest, TheLossInBlocksTrainsTheSameAndIsSaid) {
   const Sources sources = {.train = Source(5000), .validation = Source(4500, 2)};
   Trainer whole(Large(), Wide(), sources, Devices(1));
-  const FitResult expected = whole.Fit();
+  const FitResult expected = Fit(whole);
   EXPECT_THAT(whole.PlanBatch().ToString(), ::testing::Not(HasSubstr("blocks")));
 
   Trainer trainer(Large("loss_blocks = 5"), Wide(), sources, Devices(1));
-  const FitResult result = trainer.Fit();
+  const FitResult result = Fit(trainer);
   EXPECT_THAT(trainer.PlanBatch().ToString(),
               HasSubstr("the whole batch of 4096 at once; the loss in 5 blocks"));
   ASSERT_EQ(result.losses.size(), expected.losses.size());
@@ -236,7 +236,7 @@ TEST(MemoryTest, WhatFitsNowhereSaysWhatWouldHelp) {
   const std::string message = OutOfMemoryMessage([&] {
     Trainer trainer(Large(), Wide(), {.train = Source(20)}, Capped("700KiB"));
     RunFolder folder(Fresh("nowhere"));
-    trainer.Fit(&folder);
+    Fit(trainer, &folder);
   });
   EXPECT_THAT(message, AllOf(HasSubstr("nothing has been run"), HasSubstr("dense_1"),
                              HasSubstr("even one row")));
@@ -271,7 +271,7 @@ TEST(MemoryTest, ARealFailureShowsThePlanAndKeepsWhatWasSaved) {
       Options("epochs = 5\nglobal_batch = 16", kSgd + "[checkpoint]\nevery_steps = 2\n"), Wide(),
       {.train = Source(32)}, Devices(1));
   FailsAtStep fails(4);  // the second epoch
-  const std::string message = OutOfMemoryMessage([&] { trainer.Fit(&folder, &fails); });
+  const std::string message = OutOfMemoryMessage([&] { Fit(trainer, &folder, &fails); });
   EXPECT_THAT(message, AllOf(HasSubstr("77777 bytes"), HasSubstr("dense_1"),
                              HasSubstr("train.micro_batch = 8"), HasSubstr("parameters")));
   const checkpoint::Newest saved = checkpoint::Store(CheckpointFolder(folder.path())).LoadNewest();
@@ -290,7 +290,7 @@ TEST(MemoryTest, LackOfHostMemoryIsNotTakenForTheDevices) {
     }
   } fails;
   Trainer trainer(Options("global_batch = 16", kSgd), Linear(), {.train = Source(32)}, Devices(1));
-  EXPECT_EQ(OutOfMemoryMessage([&] { trainer.Fit(nullptr, &fails); }), "the cache is full");
+  EXPECT_EQ(OutOfMemoryMessage([&] { Fit(trainer, nullptr, &fails); }), "the cache is full");
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "flatout/watch/ledger.h"
+#include "flatout/watch/run_status.h"
+#include "flatout/watch/verdict.h"
 
 namespace flatout::checkpoint {
 struct TensorFile;
@@ -47,7 +49,28 @@ struct Progress {
   int64_t resident_bytes = 0;           // of the process on the host; negative: not known
   std::optional<int64_t> device_bytes;  // in use on the first device, where it says
   double epoch_seconds = 0;
-  watch::LedgerReport ledger;  // where the time went since the last log line
+  int64_t samples = 0;             // of the run
+  watch::LedgerReport ledger;      // where the time went since the last log line
+  watch::LedgerReport run_ledger;  // and since the run began, all its processes together
+  watch::Sample sample;            // devices and host, as sampled last; time 0: not yet
+  // Only with OnLog and OnEpochEnd: the devices since the last log line, and what is known of the
+  // run so far with the verdict on it (of this process and those before it).
+  std::vector<watch::DeviceUse> device_use;
+  watch::RunFacts facts;
+  watch::Verdict verdict;
+};
+
+// The run as a whole so far, for an observer that WantsDetails.
+struct RunDetails {
+  watch::RunFacts facts;               // of all its processes; a verdict can be made from them
+  watch::LedgerReport earlier_ledger;  // of the processes before this one
+  int64_t sessions = 1;                // processes, this one included
+  double input_wait = 0;               // seconds that training waited for input
+  int64_t queue_bytes = 0, queue_budget = 0;  // of input that is made ahead
+  std::vector<watch::DeviceStatus> devices;
+  watch::CheckpointStatus checkpoints;  // their age is for the observer to tell
+  int64_t bad_records = 0, compiles = 0;
+  double compile_seconds = 0;
 };
 
 struct EpochEnd {
@@ -81,6 +104,11 @@ class Observer {
   virtual void OnEvaluation(int64_t step, int64_t steps) { (void)step, (void)steps; }
   virtual void OnEpochEnd(const EpochEnd&) {}
   virtual void OnMessage(const std::string&) {}
+  // After OnProgress, where WantsDetails.
+  virtual void OnDetails(const RunDetails&) {}
+  // Whether OnDetails is to come after this OnProgress: they take some time to put together, so not
+  // more often than once a second.
+  virtual bool WantsDetails() { return false; }
   // The run is over, however it ended; after everything else.
   virtual void OnEnd(const RunEnd&) {}
   // OnProgress comes at most ten times a second, but also for a launch after which this is true.
@@ -117,6 +145,14 @@ class Observers : public Observer {
   }
   void OnEnd(const RunEnd& end) override {
     for (Observer* one : all_) one->OnEnd(end);
+  }
+  void OnDetails(const RunDetails& details) override {
+    for (Observer* one : all_) one->OnDetails(details);
+  }
+  bool WantsDetails() override {
+    bool wants = false;
+    for (Observer* one : all_) wants |= one->WantsDetails();
+    return wants;
   }
   bool WantsStep(int64_t step) override {
     bool wants = false;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "flatout/base/config.h"
+#include "flatout/web/options.h"
 
 namespace flatout::train {
 
@@ -163,16 +164,24 @@ struct WatchOptions {
   double log_seconds = 10;        // a plain log line that often
   std::string progress = "auto";  // "bar", "plain", "none"; auto: bar on a terminal
   bool ceiling = true;            // measure the device alone at the end (at most a second)
+  bool advise = false;            // make changes that promise more speed, while training
+  double sample_seconds = 1;      // look at devices and host that often; 0: never
   // Event files for TensorBoard in the run's folder: true, false, or a table
   // (watch/tensorboard/options.h).
   Config tensorboard = Config(true);
+  std::optional<web::HttpOptions> http;          // the live page and /metrics
+  std::optional<web::PushOptions> push_gateway;  // of Prometheus
 
   template <class V>
   void Visit(V& v) {
     v("log_seconds", log_seconds);
     v("progress", progress);
     v("ceiling", ceiling);
+    v("advise", advise);
+    v("sample_seconds", sample_seconds);
     v("tensorboard", tensorboard);
+    v("http", http);
+    v("push_gateway", push_gateway);
   }
 };
 

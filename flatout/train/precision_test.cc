@@ -80,7 +80,7 @@ TEST(PrecisionTest, StepsThatOverflowAreSkippedShownAndNotCounted) {
       Trainer trainer(config, Two(), {.train = Source(40)}, Devices(devices));
       RunFolder folder(Fresh("skips"));
       Messages messages;
-      const FitResult result = trainer.Fit(&folder, &messages);
+      const FitResult result = Fit(trainer, &folder, &messages);
       EXPECT_EQ(result.steps, 20);
       EXPECT_EQ(result.losses.size(), 20u);
       EXPECT_GT(result.skipped_steps, 5);
@@ -117,7 +117,7 @@ TEST(PrecisionTest, TheLossScaleSurvivesSavingAndLoading) {
   };
   const auto source = Source(40);
   Trainer first(options(6), Two(), {.train = source}, Devices(1));
-  first.Fit();
+  Fit(first);
   const checkpoint::TensorFile kept = first.Weights();
   EXPECT_EQ(kept.metadata.at("loss_scale"), "2048");
   EXPECT_EQ(kept.metadata.at("loss_scale_good_steps"), "2");
@@ -128,7 +128,7 @@ TEST(PrecisionTest, TheLossScaleSurvivesSavingAndLoading) {
   Trainer second(options(2), Two(), {.train = source}, Devices(1));
   second.LoadWeights(checkpoint::LoadSafetensors(path), path);
   EXPECT_EQ(second.Weights().metadata, kept.metadata);
-  second.Fit();
+  Fit(second);
   EXPECT_EQ(second.Weights().metadata.at("loss_scale"), "4096") << "two more make four";
 
   // Without a loss scale, and with one that the run file fixes, the file's does not matter.
@@ -156,7 +156,7 @@ TEST(PrecisionTest, TheLossScaleSurvivesSavingAndLoading) {
 TEST(PrecisionTest, AStaticScaleStaysAndItsOverflowsEndTheRunNamingTheLayer) {
   Trainer trainer(Options(kHalf + "global_batch = 8\nepochs = 2\nloss_scale = 64", kSgd), Two(),
                   {.train = Source(40)}, Devices(1));
-  const FitResult result = trainer.Fit();
+  const FitResult result = Fit(trainer);
   EXPECT_EQ(result.summary.loss_scale, 64);
   EXPECT_EQ(result.skipped_steps, 0);
 
@@ -182,7 +182,7 @@ TEST(PrecisionTest, Bfloat16VariablesGoThroughFilesEvaluationAndAverages) {
     Trainer trainer(Options(options, optimizer), Two(),
                     {.train = train_set, .validation = validation}, Devices(1));
     RunFolder folder(Fresh("bf16"));
-    trainer.Fit(&folder);
+    Fit(trainer, &folder);
     const checkpoint::TensorFile weights = trainer.Weights();
     for (const checkpoint::HostTensor& tensor : weights.tensors) {
       EXPECT_EQ(tensor.shape.dtype, ir::DType::kBF16) << tensor.name;

@@ -75,7 +75,7 @@ TEST(PreemptionTest, ANoticeSavesTheRunAndEndsIt) {
   ASSERT_NE(watch, nullptr);
   RunFolder folder(Fresh("preempted"));
   Trainer trainer(config, Mlp(), {.train = Source(40)}, Devices(1));
-  const FitResult result = trainer.Fit(&folder, &observer, &stop);
+  const FitResult result = testing::Fit(trainer, &folder, &observer, &stop);
   EXPECT_TRUE(result.stopped);
   EXPECT_EQ(result.summary.exit_code, kExitPreempted);
   EXPECT_GE(result.epochs, 2);

@@ -80,7 +80,7 @@ Ended Session(const Job& job, const std::string& path, Observer* observer = null
     trainer.Restore(*newest.snapshot, std::move(state));
   }
   Ended ended;
-  ended.result = trainer.Fit(&folder, observer, stop);
+  ended.result = testing::Fit(trainer, &folder, observer, stop);
   ended.snapshot = *store.LoadNewest().snapshot;
   ended.weights = trainer.Weights();
   return ended;

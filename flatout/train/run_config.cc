@@ -130,6 +130,7 @@ RunConfig ReadRunConfig(Config tree, std::string name) {
   const Config train = TableOrEmpty(reader, "train");
   const Config checkpoint = TableOrEmpty(reader, "checkpoint");
   const Config watch = TableOrEmpty(reader, "watch");
+  config.cost = watch::ReadCostOptions(TableOrEmpty(reader, "cost"));
   reader("optimizer", config.optimizer);
   reader.Finish();
   if (data == nullptr || !data->is_table()) {
@@ -168,6 +169,10 @@ RunConfig ReadRunConfig(Config tree, std::string name) {
   if (!(config.watch.log_seconds > 0)) {
     throw watch.Complain(
         fmt::format("log_seconds must be positive, found {}", config.watch.log_seconds));
+  }
+  if (!(config.watch.sample_seconds >= 0)) {
+    throw watch.Complain(fmt::format("sample_seconds must not be negative, found {}",
+                                     config.watch.sample_seconds));
   }
   watch::tensorboard::Options tensorboard;
   ReadConfig(config.watch.tensorboard, tensorboard);  // complains

@@ -9,6 +9,7 @@
 #include "flatout/data/pipeline.h"
 #include "flatout/data/source.h"
 #include "flatout/train/options.h"
+#include "flatout/watch/cost.h"
 
 namespace flatout::train {
 
@@ -22,6 +23,7 @@ struct RunConfig {
   TrainOptions train;
   CheckpointOptions checkpoint;
   WatchOptions watch;
+  watch::CostOptions cost;
 };
 
 // Reads a run file and applies assignments ("train.epochs=3") in order. Unknown tables and keys,

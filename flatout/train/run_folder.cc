@@ -28,8 +28,10 @@ using Json = nlohmann::ordered_json;
 // For how long another process may still hold a folder.
 constexpr double kLockSeconds = 2;
 constexpr const char* kLog = "metrics.jsonl";
+constexpr const char* kFacts = "facts.json";
 constexpr const char* kFiles[] = {
-    "run.toml", kLog, "summary.json", "weights.safetensors", "best.safetensors", "checkpoints"};
+    "run.toml",         kLog,          kFacts,    "summary.json", "weights.safetensors",
+    "best.safetensors", "checkpoints", "run.log", "report.html"};
 
 Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -138,6 +140,15 @@ int64_t RunFolder::log_bytes() const {
   return error ? 0 : static_cast<int64_t>(bytes);
 }
 
+void RunFolder::WriteFacts(const watch::RunFacts& facts) {
+  if (holds_old_run_) return;
+  const std::string path = File(kFacts), draft = path + ".tmp";
+  std::ofstream(draft, std::ios::binary) << facts.ToJson();
+  // A draft that was cut short is seen by whoever reads it; the last whole one would be old.
+  std::error_code ignored;
+  std::filesystem::rename(draft, path, ignored);
+}
+
 void RunFolder::Log(const std::string& event, const Fields& fields) {
   Json line = {{"event", event}};
   for (const auto& [name, value] : fields) {
@@ -151,11 +162,15 @@ void RunFolder::Log(const std::string& event, const Fields& fields) {
   const std::string text = line.dump() + "\n";
   const std::string path = File(kLog);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  const bool written =
-      file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int64_t before = log_bytes();
+  const ssize_t count = file >= 0 ? write(file, text.data(), text.size()) : -1;
+  const bool written = count == static_cast<ssize_t>(text.size());
+  const int error = count < 0 ? errno : ENOSPC;  // what is cut short says nothing
+  // Half a line would spoil the next one.
+  const bool mended = written || count <= 0 || ftruncate(file, before) == 0;
   if (!written && !log_failed_) {
-    LogWarning("{}; training goes on without a full metrics.jsonl",
-               SystemMessage("write", path, errno));
+    LogWarning("{}; training goes on without a full metrics.jsonl{}",
+               SystemMessage("write", path, error), mended ? "" : ", whose last line is cut short");
     log_failed_ = true;
   }
   if (file >= 0) close(file);
@@ -182,6 +197,19 @@ Json InputJson(const watch::InputFacts& input) {
   return json;
 }
 
+Json CostJson(const watch::Cost& cost) {
+  Json json;
+  json["currency"] = cost.currency;
+  json["price_per_hour"] = cost.per_hour;
+  json["total"] = cost.total;
+  json["per_epoch"] = Optional(cost.per_epoch);
+  json["by_cause"] = Json::object();
+  for (int i = 0; i < watch::kNumCauses; ++i) {
+    json["by_cause"][std::string(watch::Name(static_cast<watch::Cause>(i)))] = cost.by_cause[i];
+  }
+  return json;
+}
+
 Json SavesJson(const Saver::Stats& saves) {
   Json json;
   json["saved"] = saves.saves;
@@ -193,6 +221,38 @@ Json SavesJson(const Saver::Stats& saves) {
   json["write_seconds"] = saves.write_seconds;
   json["interval_seconds"] = Optional(saves.interval);
   if (!saves.error.empty()) json["error"] = saves.error;
+  return json;
+}
+
+Json StepsJson(const watch::StepFacts& times) {
+  if (!times.median) return nullptr;
+  return {{"median", Optional(times.median)},
+          {"p99", Optional(times.p99)},
+          {"slowest", times.slowest_seconds},
+          {"slowest_step", times.slowest_step},
+          {"slowest_cause", times.slowest_cause}};
+}
+
+// What is not known is null.
+Json DevicesJson(const watch::RunFacts& facts) {
+  Json json = Json::array();
+  for (const watch::DeviceUse& use : facts.device_use) {
+    Json& one = json.emplace_back();
+    one["name"] = use.name;
+    one["kernel_active"] = Optional(use.utilization.mean());
+    one["memory_active"] = Optional(use.memory_utilization.mean());
+    one["memory_used_bytes"] = Optional(use.memory_used_bytes.max());
+    one["power_watts"] = Optional(use.power_watts.mean());
+    one["power_limit_watts"] = Optional(use.power_limit_watts);
+    one["temperature_celsius"] = Optional(use.temperature_celsius.max());
+    one["sm_clock_hertz"] = Optional(use.sm_clock_hertz.mean());
+    one["sm_clock_max_hertz"] = Optional(use.sm_clock_max_hertz);
+    one["uncorrected_errors"] = use.ecc_uncorrected ? Json(*use.ecc_uncorrected) : Json(nullptr);
+    one["clock_limits"] = use.clock_samples > 0 ? Json::object() : Json(nullptr);
+    for (const auto& [reason, count] : use.clock_limits) {
+      one["clock_limits"][reason] = Optional(use.limited_by(reason));
+    }
+  }
   return json;
 }
 
@@ -254,10 +314,27 @@ void RunFolder::WriteSummary(const Summary& summary) {
         unknown ? Json(nullptr) : Number(summary.ledger.of(cause));
   }
   json["wall_seconds"] = summary.ledger.wall;
+  json["replica_seconds"] = summary.facts.replica_busy;
+  json["step_seconds"] = StepsJson(summary.facts.step_times);
+  json["device_use"] = DevicesJson(summary.facts);
   json["input"] = InputJson(summary.input);
   json["bad_records"] = summary.bad_records;
   if (summary.bad_records > 0) json["bad_record_messages"] = summary.bad_record_messages;
   json["verdict"] = summary.verdict;
+  json["limit"] = summary.limit;
+  json["limit_stage"] = summary.limit_stage;
+  json["kind"] = summary.kind;
+  json["advice"] = summary.advice;
+  json["predicted_gain"] = summary.predicted_gain;
+  json["advised"] = Json::array();
+  for (const Summary::Advice& advice : summary.advised) {
+    json["advised"].push_back({{"change", advice.change},
+                               {"limit", advice.limit},
+                               {"step", advice.step},
+                               {"predicted_gain", advice.predicted_gain},
+                               {"obtained_gain", Optional(advice.obtained_gain)},
+                               {"taken_back", advice.taken_back}});
+  }
   json["first_step_seconds"] =
       summary.first_step_seconds > 0 ? Number(summary.first_step_seconds) : Json(nullptr);
   json["steps_per_launch"] = summary.steps_per_launch;
@@ -273,6 +350,7 @@ void RunFolder::WriteSummary(const Summary& summary) {
   json["checkpoints"] = SavesJson(summary.saves);
   json["compiles"] = summary.compiles;
   json["compile_seconds"] = summary.compile_seconds;
+  json["cost"] = summary.cost ? CostJson(*summary.cost) : Json(nullptr);
   AtomicWriteFile(File("summary.json"), json.dump(2) + "\n");
 }
 

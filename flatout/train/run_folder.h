@@ -13,6 +13,7 @@
 #include "flatout/base/config.h"
 #include "flatout/train/batch_plan.h"
 #include "flatout/train/saver.h"
+#include "flatout/watch/cost.h"
 #include "flatout/watch/ledger.h"
 #include "flatout/watch/verdict.h"
 
@@ -28,6 +29,7 @@ struct Summary {
   int exit_code = 0;
   int64_t steps = 0;
   int64_t epochs = 0;
+  std::optional<watch::Cost> cost;  // where the run file has a price
   int64_t samples = 0;
   // metrics.<split>.<name>
   std::map<std::string, std::map<std::string, double>> metrics;
@@ -42,6 +44,18 @@ struct Summary {
   std::vector<std::string> bad_record_messages;  // the first hundred
   bool communication_measured = true;
   std::vector<std::string> verdict;
+  std::string limit, limit_stage, kind, advice;  // of the verdict
+  double predicted_gain = 1;
+  watch::RunFacts facts;          // that it was made from
+  // What the run changed by itself (watch.advise).
+  struct Advice {
+    std::string change, limit;  // "data.workers = \"auto\"", "input (read)"
+    int64_t step = 0;
+    double predicted_gain = 1;
+    std::optional<double> obtained_gain = std::nullopt;  // nothing: the run ended before
+    bool taken_back = false;
+  };
+  std::vector<Advice> advised;
   double first_step_seconds = 0;  // from process start to the end of the first launch
   int64_t steps_per_launch = 1;
   int64_t devices = 1;
@@ -86,6 +100,9 @@ class RunFolder {
   // Appends {"event": event, ...} to metrics.jsonl. A disk that cannot take it is reported once and
   // never ends a run.
   void Log(const std::string& event, const Fields& fields);
+  // Writes facts.json, so that a run that does not come to its summary can be judged all the same.
+  // Does not wait for the disk, and fails in silence: metrics.jsonl says that the disk is full.
+  void WriteFacts(const watch::RunFacts& facts);
   // Does nothing where an old run is still in place because the new one never began.
   void WriteSummary(const Summary& summary);
 

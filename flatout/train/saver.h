@@ -55,6 +55,8 @@ class Saver {
   // slowed steps, once it has ended. (Summed up over all steps beside it before it is taken for
   // slowness: steps vary without a save, too.)
   double NoteSteps(int64_t steps, double seconds);
+  // From now on as often as pays, whatever the options say.
+  void ChooseInterval() { interval_ = {.automatic = true}; }
   // Seconds for which the training thread stood still for a save.
   void NoteBlocked(double seconds);
   // Takes in what the writer's thread has found out since the last call, and tells the user.

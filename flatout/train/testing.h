@@ -112,6 +112,33 @@ inline std::shared_ptr<Runtime> Devices(int64_t count) {
   return runtime;
 }
 
+// What every run is held to: each of the ledger's parts counts, none is negative, together they are
+// the wall time within 0.5 %, and the stages of a cause are no more than the cause.
+inline void ExpectWhole(const watch::LedgerReport& ledger) {
+  EXPECT_GT(ledger.wall, 0);
+  EXPECT_NEAR(ledger.sum(), ledger.wall, 0.005 * ledger.wall);
+  std::map<watch::Cause, double> stages;
+  for (int i = 1; i < watch::kNumStages; ++i) {
+    const auto stage = static_cast<watch::Stage>(i);
+    EXPECT_GE(ledger.of(stage), 0) << watch::Name(stage);
+    stages[watch::CauseOf(stage)] += ledger.of(stage);
+  }
+  for (int i = 0; i < watch::kNumCauses; ++i) {
+    const auto cause = static_cast<watch::Cause>(i);
+    EXPECT_GE(ledger.of(cause), -1e-9) << watch::Name(cause);
+    EXPECT_LE(stages[cause], ledger.of(cause) + 1e-6) << watch::Name(cause);
+  }
+}
+inline void ExpectWhole(const FitResult& result) { ExpectWhole(result.summary.ledger); }
+
+// Trainer::Fit, held to that.
+inline FitResult Fit(Trainer& trainer, RunFolder* folder = nullptr, Observer* observer = nullptr,
+                     StopRequest* stop = nullptr) {
+  FitResult result = trainer.Fit(folder, observer, stop);
+  ExpectWhole(result);
+  return result;
+}
+
 struct Trained {
   FitResult result;
   checkpoint::TensorFile weights;
@@ -121,7 +148,7 @@ inline Trained Train(const RunConfig& config, nn::Model model, Sources sources,
                      int64_t devices = 1) {
   Trainer trainer(config, std::move(model), std::move(sources), Devices(devices));
   Trained trained;
-  trained.result = trainer.Fit();
+  trained.result = Fit(trainer);
   trained.weights = trainer.Weights();
   return trained;
 }
@@ -180,7 +207,7 @@ inline Failed Fail(const RunConfig& config, nn::Model model, Sources sources, in
   RunFolder folder(Fresh("failed"));
   Trainer trainer(config, std::move(model), std::move(sources), Devices(devices));
   try {
-    trainer.Fit(&folder);
+    Fit(trainer, &folder);
     ADD_FAILURE() << "no error was thrown";
   } catch (const UserError& error) {
     failed.message = error.what();
@@ -188,6 +215,12 @@ inline Failed Fail(const RunConfig& config, nn::Model model, Sources sources, in
   }
   failed.weights = checkpoint::LoadSafetensors(folder.File("weights.safetensors"));
   failed.summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  double seconds = 0;
+  for (const auto& [cause, part] : failed.summary["ledger"].items()) {
+    if (part.is_number()) seconds += part.get<double>();
+  }
+  const double wall = failed.summary["wall_seconds"];
+  EXPECT_NEAR(seconds, wall, 0.005 * wall);
   return failed;
 }
 

@@ -177,7 +177,8 @@ class Trainer {
   // on: it shares the device's buffers until they have been copied.
   std::function<checkpoint::TensorFile()> DeferredWeights() const;
   std::map<std::string, std::string> WeightsMetadata() const;
-  double MeasureCeiling(Launch& launch, double seconds);
+  // Seconds of a step of the launch, replayed for so many seconds, and what launches cost.
+  double MeasureCeiling(Launch& launch, double seconds, watch::LaunchCost* cost);
 
   RunConfig config_;
   nn::Model model_;

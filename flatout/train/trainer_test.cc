@@ -189,7 +189,7 @@ TEST(TrainerTest, UnevenLastBatchIsTheMeanOfItsRows) {
                               kSgd + "[data]\nsource = \"arrays\"\nshuffle = false"),
                       Linear(), {.train = Source(rows)}, Devices(devices));
       ByHand by_hand(trainer.Weights());
-      const FitResult result = trainer.Fit();
+      const FitResult result = Fit(trainer);
       EXPECT_EQ(result.samples, n);
       ASSERT_EQ(result.losses.size(), static_cast<size_t>((n + kBatch - 1) / kBatch));
       double total = 0;
@@ -272,7 +272,7 @@ TEST(TrainerTest, CompilesOnceAndThenNever) {
     Trainer trainer(Options("epochs = 2\nglobal_batch = 7\nsteps_per_launch = 4"),
                     Chain({nn::Dense({.units = 5}), nn::Dense({.units = kClasses})}), sources,
                     runtime);
-    const FitResult result = trainer.Fit();
+    const FitResult result = Fit(trainer);
     EXPECT_EQ(result.summary.compiles, runtime->cache().stats().misses);
     return runtime->cache().stats();
   };
@@ -342,7 +342,7 @@ TEST(TrainerTest, RegularizationIsPartOfTheLoss) {
     const ByHand before(trainer.Weights());
     const double expected = before.Loss(rows, 0, 6) + penalty(before);
     EXPECT_NEAR(trainer.Evaluate(Source(rows)).loss, expected, 1e-5);
-    const FitResult result = trainer.Fit();
+    const FitResult result = Fit(trainer);
     EXPECT_NEAR(result.losses.at(0), expected, 1e-5);
     EXPECT_NEAR(result.last_epoch.at("loss"), expected, 1e-5);
     const ByHand after(trainer.Weights());
@@ -362,7 +362,7 @@ TEST(TrainerTest, PredictIsTheModelThatEvaluateScores) {
     SCOPED_TRACE(devices);
     Trainer trainer(Options("global_batch = 8\nepochs = 2"), Mlp(), {.train = Source(40)},
                     Devices(devices));
-    trainer.Fit();
+    Fit(trainer);
     const std::vector<checkpoint::HostTensor> outputs = trainer.Predict(Source(rows));
     ASSERT_EQ(outputs.size(), 1u);
     EXPECT_EQ(outputs[0].shape, Shape(DType::kF32, {21, kClasses}));
@@ -396,7 +396,7 @@ TEST(TrainerTest, LearnsWhatCanBeLearned) {
 TEST(TrainerTest, WeightsGoOutAndIn) {
   const RunConfig config = Options("global_batch = 8\nepochs = 2");
   Trainer first(config, Mlp(), {.train = Source(40)}, Devices(1));
-  first.Fit();
+  Fit(first);
   Trainer second(Options("global_batch = 8\nseed = 77"), Mlp(), {.train = Source(40)}, Devices(2));
   EXPECT_FALSE(SameBytes(first.Weights(), second.Weights()));
   second.LoadWeights(first.Weights(), "memory");
@@ -526,7 +526,7 @@ TEST(TrainerTest, TheStopFlagEndsTrainingAndKeepsWhatWasLearned) {
   RunFolder folder(Fresh("stopped"));
   Trainer trainer(Options("epochs = 100\nglobal_batch = 8"), Mlp(),
                   {.train = Source(40), .validation = Source(10), .test = Source(10)}, Devices(1));
-  const FitResult result = trainer.Fit(&folder, &observer, &stop);
+  const FitResult result = Fit(trainer, &folder, &observer, &stop);
   EXPECT_TRUE(result.stopped);
   EXPECT_EQ(result.epochs, 2);
   EXPECT_EQ(result.steps, 10);
@@ -544,7 +544,7 @@ TEST(TrainerTest, AFlagThatIsUpBeforehandStopsBeforeAnyStep) {
   Trainer trainer(Options("epochs = 100\nglobal_batch = 8\nsteps_per_launch = 2"), Mlp(),
                   {.train = Source(40)}, Devices(1));
   const checkpoint::TensorFile before = trainer.Weights();
-  const FitResult result = trainer.Fit(nullptr, nullptr, &stop);
+  const FitResult result = Fit(trainer, nullptr, nullptr, &stop);
   EXPECT_TRUE(result.stopped);
   EXPECT_EQ(result.steps, 0);
   EXPECT_EQ(result.epochs, 0);
@@ -559,7 +559,7 @@ TEST(TrainerTest, AValidationThatIsCutShortSaysNothing) {
   } observer;
   Trainer trainer(Options("epochs = 3\nglobal_batch = 8\nsteps_per_launch = 1"), Mlp(),
                   {.train = Source(40), .validation = Source(400), .test = Source(8)}, Devices(1));
-  const FitResult result = trainer.Fit(nullptr, &observer, &observer.stop);
+  const FitResult result = Fit(trainer, nullptr, &observer, &observer.stop);
   EXPECT_TRUE(result.stopped);
   EXPECT_EQ(result.epochs, 0);
   EXPECT_EQ(result.steps, 5);
@@ -584,7 +584,7 @@ TEST(TrainerTest, EarlyStoppingRestoresTheBestWeights) {
           "true}",
           kSgd),
       Linear(), {.train = Source(60), .validation = Contrary()}, Devices(1));
-  const FitResult result = trainer.Fit(nullptr, &observer, nullptr);
+  const FitResult result = Fit(trainer, nullptr, &observer, nullptr);
   EXPECT_EQ(result.epochs, 4);  // the first is the best, then three that are not
   ASSERT_EQ(observer.ends.size(), 4u);
   EXPECT_THAT(observer.ends.back().note, HasSubstr("stopping early: val_loss"));
@@ -600,7 +600,7 @@ TEST(TrainerTest, TheBestWeightsAreKeptApart) {
   StopAfter observer(-1, &stop);
   Trainer trainer(Options("epochs = 4\nglobal_batch = 10", kSgd), Linear(),
                   {.train = Source(60), .validation = Contrary()}, Devices(1));
-  trainer.Fit(&folder, &observer);
+  Fit(trainer, &folder, &observer);
   const auto best = checkpoint::LoadSafetensors(folder.File("best.safetensors"));
   EXPECT_EQ(best.metadata.at("step"), "6");
   EXPECT_EQ(checkpoint::LoadSafetensors(folder.File("weights.safetensors")).metadata.at("step"),
@@ -621,7 +621,7 @@ TEST(TrainerTest, PlateauLowersTheRate) {
                           "patience = 2, min_lr = 0.2}",
                           kSgd + "[watch]\nlog_seconds = 1e-9\n"),
                   Linear(), {.train = Source(60), .validation = Contrary()}, Devices(1));
-  trainer.Fit(nullptr, &observer);
+  Fit(trainer, nullptr, &observer);
   // Worse from epoch 2 on: lowered after epochs 3 and 5, the second time only to min_lr.
   ASSERT_EQ(observer.rates.size(), 6u);
   const double expected[] = {0.5, 0.5, 0.5, 0.25, 0.25, 0.2};
@@ -634,7 +634,7 @@ TEST(TrainerTest, WatchingWhatIsNeverValidatedIsAnError) {
     Trainer trainer(Options(std::string("global_batch = 8\n") + key + " = {patience = 1}"),
                     Linear(), {.train = Source(16)}, Devices(1));
     try {
-      trainer.Fit();
+      Fit(trainer);
       ADD_FAILURE() << "no error was thrown";
     } catch (const UserError& error) {
       EXPECT_THAT(error.what(),
@@ -647,7 +647,7 @@ TEST(TrainerTest, AMonitorThatNobodyMeasuresIsAnError) {
   Trainer trainer(Options("global_batch = 8", "[checkpoint]\nmonitor = \"val_acuracy\""), Linear(),
                   {.train = Source(16), .validation = Source(5)}, Devices(1));
   try {
-    trainer.Fit();
+    Fit(trainer);
     ADD_FAILURE() << "no error was thrown";
   } catch (const UserError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("val_acuracy"), HasSubstr("val_loss")));
@@ -659,7 +659,7 @@ TEST(TrainerTest, ValidationComesAsOftenAsAsked) {
   StopAfter observer(-1, &stop);
   Trainer trainer(Options("epochs = 5\nglobal_batch = 8\nevaluate_every = 2"), Linear(),
                   {.train = Source(16), .validation = Source(5)}, Devices(1));
-  trainer.Fit(nullptr, &observer);
+  Fit(trainer, nullptr, &observer);
   std::vector<int64_t> validated;
   for (const EpochEnd& end : observer.ends) {
     if (end.logs.contains("val_loss")) validated.push_back(end.epoch);
@@ -690,7 +690,7 @@ TEST(TrainerTest, TheRunFolderTellsTheRun) {
   Trainer trainer(config, Mlp(),
                   {.train = Source(40), .validation = Source(10, 2), .test = Source(21, 3)},
                   Devices(1));
-  const FitResult result = trainer.Fit(&folder);
+  const FitResult result = Fit(trainer, &folder);
   EXPECT_THAT(FilesIn(folder.path()),
               UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json",
                                    "weights.safetensors", "best.safetensors", "checkpoints"));
@@ -750,7 +750,7 @@ TEST(TrainerTest, TheRunFolderTellsTheRun) {
 TEST(TrainerTest, WithSeveralDevicesCommunicationIsUnknownNotZero) {
   RunFolder folder(Fresh("two"));
   Trainer trainer(Options("global_batch = 8"), Mlp(), {.train = Source(40)}, Devices(2));
-  trainer.Fit(&folder);
+  Fit(trainer, &folder);
   const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
   EXPECT_TRUE(summary["ledger"]["communication"].is_null());
   EXPECT_EQ(summary["devices"], 2);
@@ -761,7 +761,7 @@ TEST(TrainerTest, CheckpointsComeEverySoManySteps) {
   Trainer trainer(Options("epochs = 1\nglobal_batch = 4\nsteps_per_launch = 1",
                           "[checkpoint]\nevery_steps = 3\nkeep_last = 9\n"),
                   Linear(), {.train = Source(40)}, Devices(1));
-  const FitResult result = trainer.Fit(&folder);
+  const FitResult result = Fit(trainer, &folder);
   std::vector<int64_t> steps;
   for (const auto& snapshot : checkpoint::Store(CheckpointFolder(folder.path())).List()) {
     EXPECT_EQ(snapshot.condition, checkpoint::Condition::kComplete) << snapshot.problem;
@@ -849,7 +849,7 @@ TEST(TrainerTest, ADiskThatFillsUpLeavesNothingHalfWritten) {
   trainer.TrainProgramMemory();  // the compile cache is not what is tested
   try {
     const FileSizeLimit limit(8 << 10);  // less than the weights, more than everything else
-    trainer.Fit(&folder);
+    Fit(trainer, &folder);
     ADD_FAILURE() << "no error was thrown";
   } catch (const UserError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("weights.safetensors"), HasSubstr("File too large")));
@@ -874,7 +874,7 @@ TEST(TrainerTest, NoRoomForAnythingIsStillOneClearError) {
   trainer.TrainProgramMemory();
   try {
     const FileSizeLimit limit(0);
-    trainer.Fit(&folder);
+    Fit(trainer, &folder);
     ADD_FAILURE() << "no error was thrown";
   } catch (const UserError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("run.toml"), HasSubstr("File too large")));
@@ -891,7 +891,7 @@ TEST(TrainerTest, ALossThatIsNotFiniteIsSaidEvenOnAFullDisk) {
   trainer.TrainProgramMemory();
   try {
     const FileSizeLimit limit(8 << 10);
-    trainer.Fit(&folder);
+    Fit(trainer, &folder);
     ADD_FAILURE() << "no error was thrown";
   } catch (const UserError& error) {
     EXPECT_THAT(error.what(),
@@ -926,7 +926,7 @@ TEST(TrainerTest, TheLedgerOfARunAddsUpToItsWallTime) {
     Trainer trainer(Options("epochs = 3\nglobal_batch = 8"), Mlp(),
                     {.train = Source(100), .validation = Source(30), .test = Source(30)},
                     Devices(devices));
-    const FitResult result = trainer.Fit(&folder);
+    const FitResult result = Fit(trainer, &folder);
     const watch::LedgerReport& ledger = result.summary.ledger;
     EXPECT_NEAR(ledger.sum(), ledger.wall, 0.005 * ledger.wall);
     for (watch::Cause cause :
@@ -936,6 +936,108 @@ TEST(TrainerTest, TheLedgerOfARunAddsUpToItsWallTime) {
     }
     EXPECT_EQ(trainer.ledger().in_flight(), 0);
   }
+}
+
+// The lines of metrics.jsonl share the process's time among them, each second in one line.
+TEST(TrainerTest, TheLogsIntervalsAddUpToTheRun) {
+  RunFolder folder(Fresh("intervals"));
+  Trainer trainer(Options("epochs = 3\nglobal_batch = 8", "[watch]\nlog_seconds = 0.001\n"), Mlp(),
+                  {.train = Source(100), .validation = Source(30), .test = Source(30)}, Devices(1),
+                  std::make_shared<watch::Ledger>(0));
+  const FitResult result = Fit(trainer, &folder);
+  std::map<std::string, double> sums;
+  int64_t lines = 0;
+  std::istringstream log(ReadFile(folder.File("metrics.jsonl")));
+  for (std::string line; std::getline(log, line);) {
+    const nlohmann::json event = nlohmann::json::parse(line);
+    if (event["event"] != "log" && event["event"] != "end") continue;
+    ++lines;
+    for (const auto& [key, value] : event.items()) {
+      if (!key.starts_with("seconds_")) continue;
+      EXPECT_GE(value.get<double>(), -1e-9) << key;
+      sums[key.substr(8)] += value.get<double>();
+    }
+  }
+  EXPECT_GT(lines, 4);
+  const watch::LedgerReport& ledger = result.summary.ledger;
+  for (int i = 0; i < watch::kNumCauses; ++i) {
+    const auto cause = static_cast<watch::Cause>(i);
+    // The last line comes a little after the summary.
+    if (cause == watch::Cause::kHost) {
+      EXPECT_GE(sums["host"], ledger.of(cause) - 1e-6);
+    } else {
+      EXPECT_NEAR(sums[std::string(watch::Name(cause))], ledger.of(cause), 1e-6)
+          << watch::Name(cause);
+    }
+  }
+  EXPECT_NEAR(sums["evaluation_validation"], ledger.of(watch::Stage::kValidation), 1e-6);
+  EXPECT_GT(ledger.of(watch::Stage::kValidation), 0);
+  EXPECT_GT(ledger.of(watch::Stage::kTest), 0);
+  EXPECT_GT(ledger.of(watch::Stage::kWeights), 0);
+  // What doctor reads is what was judged.
+  const watch::RunFacts facts =
+      watch::RunFacts::FromJson(ReadFile(folder.File("facts.json")), "facts.json");
+  EXPECT_EQ(facts.steps, result.steps);
+  EXPECT_EQ(watch::Judge(facts).limit, result.verdict.limit);
+  EXPECT_EQ(facts.step_times.median, result.summary.facts.step_times.median);
+}
+
+// A disk that is full when a line is written: training goes on, the line is left out whole, and
+// what can be written later is.
+TEST(RunFolderTest, ALineThatTheDiskCannotTakeIsLeftOutWhole) {
+  RunFolder folder(Fresh("full"));
+  folder.Begin(Config::ParseToml("a = 1\n", "run.toml"));
+  folder.Log("log", {{"step", 1}});
+  const std::string before = ReadFile(folder.File("metrics.jsonl"));
+  struct rlimit old {};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit small = old;
+  small.rlim_cur = before.size() + 10;  // room for a part of the next line
+  setrlimit(RLIMIT_FSIZE, &small);
+  folder.Log("log", {{"step", 2}});
+  folder.WriteFacts({});
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(ReadFile(folder.File("metrics.jsonl")), before);
+  folder.Log("log", {{"step", 3}});
+  EXPECT_EQ(ReadFile(folder.File("metrics.jsonl")), before + "{\"event\":\"log\",\"step\":3}\n");
+}
+
+// ---- changes that a run makes by itself ----
+
+struct Messages : Observer {
+  void OnMessage(const std::string& message) override { all.push_back(message); }
+  std::vector<std::string> all;
+};
+
+// One worker that sleeps is too few; more of them are tried, and what they gave is said. The bits
+// learned are those of a run that changes nothing.
+TEST(TrainerTest, AdviceIsFollowedAndHeldToItsPrediction) {
+  const auto run = [&](bool advise, Messages& messages) {
+    Trainer trainer(Options("epochs = 8\nglobal_batch = 8\nsteps_per_launch = 1",
+                            fmt::format("[data]\nsource = \"arrays\"\nworkers = 1\n"
+                                        "[watch]\nlog_seconds = 0.3\nadvise = {}\n",
+                                        advise)),
+                    Mlp(), {.train = std::make_shared<Slow>(MakeRows(160), 0.02)}, Devices(1));
+    Trained trained;
+    trained.result = Fit(trainer, nullptr, &messages);
+    trained.weights = trainer.Weights();
+    return trained;
+  };
+  Messages messages, silent;
+  const Trained advised = run(true, messages), plain = run(false, silent);
+  EXPECT_TRUE(SameBytes(advised.weights, plain.weights));
+  EXPECT_EQ(advised.result.losses, plain.result.losses);
+  EXPECT_TRUE(plain.result.summary.advised.empty());
+  ASSERT_FALSE(advised.result.summary.advised.empty());
+  const Summary::Advice& first = advised.result.summary.advised[0];
+  EXPECT_EQ(first.change, "data.workers = \"auto\"");
+  EXPECT_EQ(first.limit, "input (slow read)");
+  EXPECT_GT(first.predicted_gain, 1.05);
+  ASSERT_TRUE(first.obtained_gain.has_value());
+  EXPECT_THAT(messages.all, ::testing::Contains(HasSubstr("advice at step")));
+  EXPECT_THAT(messages.all, ::testing::Contains(AllOf(HasSubstr("gave"), HasSubstr("predicted"))));
 }
 
 // cases.md A2: a stage that sleeps is named as what the device waits for; the same sleep in another
@@ -957,7 +1059,7 @@ TEST(TrainerTest, ASlowStageIsTheLimitThatTheVerdictNames) {
     Trainer trainer(Options("global_batch = 8\nsteps_per_launch = 1",
                             "[data]\nsource = \"arrays\"\nworkers = 1"),
                     Linear(), {.train = source}, Devices(1));
-    const FitResult result = trainer.Fit();
+    const FitResult result = Fit(trainer);
     EXPECT_EQ(result.verdict.limit, "input");
     EXPECT_EQ(result.verdict.stage, stage);
     EXPECT_THAT(result.verdict.lines.back(),
@@ -999,7 +1101,7 @@ TEST(TrainerTest, BadRecordsAreLeftOutUpToTheDeclaredNumberAndCounted) {
         {.train = std::make_shared<Holed>(MakeRows(40)),
          .test = std::make_shared<Holed>(MakeRows(20))},
         Devices(1));
-    return trainer.Fit(folder);
+    return Fit(trainer, folder);
   };
   RunFolder folder(Fresh("holed"));
   const FitResult result = run(4, &folder);
@@ -1045,7 +1147,7 @@ TEST(TrainerTest, BatchesOfOnlyBadRecordsChangeNothing) {
                             "max_bad_records = 100\n"
                             "[optimizer]\nclass = \"Adam\"\nweight_decay = 0.1"),
                     Mlp(), sources, Devices(devices));
-    FitResult result = trainer.Fit();
+    FitResult result = Fit(trainer);
     return std::pair(std::move(result), trainer.Weights().tensors.at(0).bytes);
   };
   for (const int64_t devices : {1, 2}) {
@@ -1074,7 +1176,7 @@ TEST(TrainerTest, LargeClassesAreNotCutToSmallOnes) {
                                  data::MakeArray("y", Shape::Scalar(DType::kI64), labels)});
     Trainer trainer(Options("global_batch = 8"), Linear(), {.train = source}, Devices(1));
     try {
-      trainer.Fit();
+      Fit(trainer);
       ADD_FAILURE() << "no error for the class " << label;
     } catch (const Error& error) {
       EXPECT_EQ(error.exit_code(), kExitBadData) << label;
@@ -1103,7 +1205,7 @@ TEST(TrainerTest, AnErrorOfTheReaderEndsTheRunWithItsCode) {
                           "[data]\nsource = \"arrays\"\nshuffle = false"),
                   Linear(), {.train = std::make_shared<Broken>(MakeRows(40))}, Devices(1));
   try {
-    trainer.Fit(&folder);
+    Fit(trainer, &folder);
     ADD_FAILURE() << "no error was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), kExitBadData);
@@ -1135,7 +1237,7 @@ TEST(TrainerTest, WhatDoesNotFitIsSaidBeforeTraining) {
   EXPECT_THAT(make("", wide), AllOf(HasSubstr("f32[5]"), HasSubstr("f32[4]"), HasSubstr("\"x\"")));
   EXPECT_THAT(MessageOf([] {
                 Trainer trainer(Options(""), Linear(), {.validation = Source(4)}, Devices(1));
-                trainer.Fit();
+                Fit(trainer);
               }),
               HasSubstr("no training split"));
   Trainer trainer(Options(""), Linear(), {.train = Source(4)}, Devices(1));
@@ -1194,7 +1296,7 @@ TEST(TrainerTest, ABadRecordOfAnySplitIsNamed) {
   const auto message = [&](Sources sources) {
     Trainer trainer(Options("global_batch = 8", kSgd), Linear(), std::move(sources), Devices(1));
     try {
-      trainer.Fit();
+      Fit(trainer);
     } catch (const Error& error) {
       EXPECT_EQ(error.exit_code(), kExitBadData);
       return std::string(error.what());

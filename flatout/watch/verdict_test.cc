@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "flatout/base/error.h"
+
 namespace flatout::watch {
 namespace {
 
@@ -270,6 +272,288 @@ TEST(VerdictTest, EpochsOfOneLaunchCannotTakeMoreSteps) {
   facts.steps_per_launch = facts.steps_per_epoch = 7;
   EXPECT_THAT(Judge(facts).advice,
               AllOf(HasSubstr("epochs are too short"), Not(HasSubstr("raise train"))));
+}
+
+// ---- limits told apart, and what changing them gains ----
+
+void Spend(RunFacts& facts, Stage stage, double seconds) {
+  facts.ledger.seconds[static_cast<size_t>(CauseOf(stage))] += seconds;
+  facts.ledger.stages[static_cast<size_t>(stage)] += seconds;
+  facts.ledger.wall = facts.ledger.sum();
+}
+
+TEST(VerdictTest, CallbacksAreNamed) {
+  RunFacts facts = Facts(Cause::kHost, 5);
+  Spend(facts, Stage::kCallbacks, 15);
+  const Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.limit, "host");
+  EXPECT_EQ(verdict.stage, "callbacks");
+  EXPECT_EQ(verdict.kind, "host-bound");
+  EXPECT_NEAR(verdict.predicted_gain, 80.0 / 65, 1e-9) << "the rest of the host's time stays";
+  EXPECT_THAT(Text(verdict), HasSubstr("limit: host (callbacks), 25.0 %"));
+}
+
+TEST(VerdictTest, LaunchesOfFewStepsAreFoundInsideComputeToo) {
+  // 1000 launches of 4 steps each take 60 s; 10 ms of each launch are the launch itself.
+  RunFacts facts = Facts(Cause::kHost, 0);
+  facts.launches = 1000;
+  facts.steps = 4000;
+  facts.steps_per_launch = 4;
+  facts.launch_cost = LaunchCost{.per_launch = 0.01, .per_step = 0.0125};
+  Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.kind, "launch-bound");
+  EXPECT_EQ(verdict.limit, "host");
+  EXPECT_EQ(verdict.stage, "launch");
+  // 10 s of 60: 64 steps a launch would leave a sixteenth of them.
+  ASSERT_TRUE(verdict.change.has_value());
+  EXPECT_EQ(verdict.change->kind, Change::Kind::kStepsPerLaunch);
+  EXPECT_EQ(verdict.change->value, 64);
+  EXPECT_EQ(verdict.change->ToString(), "train.steps_per_launch = 64");
+  EXPECT_NEAR(verdict.predicted_gain, 60 / (50 + 10.0 / 16), 1e-9);
+  EXPECT_THAT(Text(verdict), HasSubstr("raise train.steps_per_launch to 64 (now 4)"));
+  // An epoch of eight steps has no more.
+  facts.steps_per_epoch = 8;
+  EXPECT_EQ(Judge(facts).change->value, 8);
+  facts.steps_per_epoch = facts.steps_per_launch = 4;
+  verdict = Judge(facts);
+  EXPECT_FALSE(verdict.change.has_value());
+  EXPECT_THAT(verdict.advice, HasSubstr("epochs are too short"));
+  EXPECT_EQ(verdict.predicted_gain, 1);
+  // Launches that cost nothing are not to blame for slow steps.
+  facts.launch_cost->per_launch = 1e-5;
+  EXPECT_EQ(Judge(facts).limit, "compute");
+}
+
+TEST(VerdictTest, AQueueThatIsFullAndThenEmptyIsTooShort) {
+  RunFacts facts = Facts(Cause::kInput, 40);
+  facts.cores = 2;
+  facts.input = Workers(2, 30, 30);
+  facts.input.depth = 1;
+  facts.input.idle = 40;
+  Verdict verdict = Judge(facts);
+  EXPECT_THAT(verdict.advice,
+              AllOf(HasSubstr("data.prefetch = \"auto\" (now 1)"), HasSubstr("idle 40.0 %")));
+  EXPECT_EQ(verdict.change->kind, Change::Kind::kPrefetch);
+  EXPECT_NEAR(verdict.predicted_gain, 1 / 0.6, 1e-9);
+  facts.input.idle = 20;  // of 80: less than there is to gain elsewhere
+  EXPECT_NEAR(Judge(facts).predicted_gain, 1 / 0.75, 1e-9);
+  facts.input.depth_tuned = true;
+  EXPECT_THAT(Judge(facts).advice, Not(HasSubstr("prefetch")));
+}
+
+TEST(VerdictTest, SnapshotsThatAreTooFrequent) {
+  RunFacts facts = Facts(Cause::kHost, 0);
+  Spend(facts, Stage::kSnapshot, 30);
+  Spend(facts, Stage::kSlowed, 10);
+  facts.checkpoint.saves = 40;
+  facts.checkpoint.automatic_seconds = 25;
+  const Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.kind, "checkpoint-bound");
+  EXPECT_EQ(verdict.stage, "snapshot");
+  EXPECT_EQ(verdict.change->kind, Change::Kind::kCheckpointInterval);
+  // Of 40 seconds three remain: two snapshots in a minute, and the last.
+  EXPECT_NEAR(verdict.predicted_gain, 100.0 / 63, 1e-9);
+  facts.checkpoint.automatic = true;
+  EXPECT_FALSE(Judge(facts).change.has_value());
+  EXPECT_THAT(Judge(facts).advice, HasSubstr("faster disk"));
+}
+
+TEST(VerdictTest, ASlowReplicaIsNamed) {
+  RunFacts facts = Facts(Cause::kHost, 0);
+  facts.devices = 3;
+  facts.replica_busy = {40, 58, 42};
+  Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.kind, "straggler");
+  EXPECT_EQ(verdict.limit, "compute");
+  EXPECT_EQ(verdict.stage, "replica 1");
+  EXPECT_NEAR(verdict.predicted_gain, 60.0 / 44, 1e-9);
+  EXPECT_THAT(Text(verdict), AllOf(HasSubstr("limit: compute (replica 1), 26.6 %"),
+                                   HasSubstr("replicas: device 1 is the slowest, busy 58.00 s")));
+  // Why, where the driver says.
+  DeviceUse& use = facts.device_use.emplace_back();
+  use.device = 1;
+  use.clock_samples = 10;
+  use.clock_limits = {{"thermal", 9}, {"power cap", 1}};
+  EXPECT_THAT(Judge(facts).advice, HasSubstr("held back (thermal 90.0 %, power cap 10.0 %)"));
+  facts.replica_busy = {57, 58, 57};
+  EXPECT_NE(Judge(facts).kind, "straggler");
+  facts.replica_busy = {0, 58};
+  EXPECT_NE(Judge(facts).kind, "straggler") << "of one nothing is known";
+}
+
+TEST(VerdictTest, ACardThatIsTooHotIsNamedAndOneAtItsPowerLimitIsNot) {
+  RunFacts facts = Facts(Cause::kHost, 0);
+  facts.device_is_cpu = false;
+  DeviceUse& use = facts.device_use.emplace_back();
+  use.sm_clock_hertz.Add(1200e6);
+  use.sm_clock_max_hertz = 2000e6;
+  use.clock_samples = 10;
+  use.clock_limits = {{"power cap", 10}};
+  EXPECT_EQ(Judge(facts).kind, "compute-bound");
+  use.clock_limits = {{"hardware thermal", 8}};
+  const Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.kind, "throttled");
+  EXPECT_EQ(verdict.stage, "clocks");
+  EXPECT_NEAR(verdict.predicted_gain, 2000.0 / 1200, 1e-9);
+  EXPECT_THAT(verdict.advice, AllOf(HasSubstr("hardware thermal"), HasSubstr("cooling")));
+}
+
+TEST(VerdictTest, TheCpuQuotaIsTheCauseOfStallsThatItMakes) {
+  RunFacts facts = Facts(Cause::kInput, 40);
+  facts.cores = 2;
+  facts.input = Workers(2, 150, 50);
+  facts.throttled_seconds = 100;  // of the workers' 200 seconds
+  facts.cpu_seconds = 100;
+  Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.kind, "throttled");
+  EXPECT_EQ(verdict.limit, "input");
+  EXPECT_EQ(verdict.stage, "CPU quota");
+  EXPECT_NEAR(verdict.predicted_gain, 100.0 / 60, 1e-9) << "the device needs its 60 seconds";
+  EXPECT_THAT(Text(verdict), HasSubstr("quota held threads back for 100.0 core-seconds"));
+  facts.throttled_seconds = 20;  // little of the waits
+  EXPECT_EQ(Judge(facts).kind, "input-bound");
+  facts.throttled_seconds.reset();
+  EXPECT_EQ(Judge(facts).kind, "input-bound");
+  // Steps on a CPU are held back as well, those on a GPU are not.
+  facts = Facts(Cause::kHost, 0);
+  facts.throttled_seconds = facts.cpu_seconds = 50;
+  EXPECT_EQ(Judge(facts).kind, "throttled");
+  EXPECT_NEAR(Judge(facts).predicted_gain, 2, 1e-9);
+  facts.device_is_cpu = false;
+  EXPECT_NE(Judge(facts).kind, "throttled");
+}
+
+TEST(VerdictTest, WhatStandsBesideTrainingIsTheLimitWhereItCostsMore) {
+  RunFacts facts = Facts(Cause::kInput, 10);
+  Spend(facts, Stage::kValidation, 50);
+  facts.evaluation = {.validations = 10, .epochs = 10, .every = 1};
+  Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.kind, "evaluation-bound");
+  EXPECT_EQ(verdict.limit, "evaluation");
+  EXPECT_TRUE(verdict.of_run);
+  // 73 s beside it: two validations are still 12 %, one is 6 %.
+  EXPECT_THAT(verdict.advice, HasSubstr("train.evaluate_every = 10 (now 1)"));
+  EXPECT_NEAR(verdict.predicted_gain, 123.0 / 78, 1e-9);
+  EXPECT_THAT(Text(verdict), HasSubstr("limit: evaluation (validation), 40.6 % of the whole run"));
+
+  facts = Facts(Cause::kCompile, 98);
+  facts.compiles = 3;
+  verdict = Judge(facts);
+  EXPECT_EQ(verdict.kind, "compile-bound");
+  EXPECT_NEAR(verdict.predicted_gain, 161.0 / 61, 1e-9);
+  EXPECT_THAT(verdict.advice, HasSubstr("3 programs were compiled for the first time"));
+  facts = Facts(Cause::kCompile, 5);
+  EXPECT_EQ(Judge(facts).limit, "compute") << "little of the run";
+
+  facts = Facts(Cause::kStart, 99);
+  EXPECT_EQ(Judge(facts).limit, "start");
+  // Measuring the ceiling is nothing that a user could leave out.
+  facts = Facts(Cause::kHost, 0);
+  Spend(facts, Stage::kCeiling, 30);
+  EXPECT_EQ(Judge(facts).limit, "compute");
+}
+
+TEST(VerdictTest, TheDataSheetTellsWhatStepsWaitFor) {
+  RunFacts facts = Facts(Cause::kHost, 0);
+  facts.device_is_cpu = false;
+  facts.compute_dtype = "f32";
+  facts.roofline = Roofline{
+      .arithmetic = 0.1, .memory = 0.3, .launches = 0.05, .all_reduce = 0.05, .bf16_speedup = 2};
+  Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.kind, "memory-bound");
+  EXPECT_EQ(verdict.stage, "memory bandwidth");
+  EXPECT_THAT(verdict.advice, HasSubstr("mixed_bfloat16"));
+  EXPECT_NEAR(verdict.predicted_gain, 0.5 / (0.05 + 0.165 + 0.05 + 0.05), 1e-9);
+  EXPECT_THAT(Text(verdict), AllOf(HasSubstr("the card by its data sheet 20 samples/s"),
+                                   HasSubstr("limit: compute (memory bandwidth). Next")));
+  facts.compute_dtype = "bf16";
+  facts.roofline->bf16_speedup = 0;
+  EXPECT_EQ(Judge(facts).kind, "memory-bound");
+  EXPECT_EQ(Judge(facts).predicted_gain, 1);
+  facts.roofline->arithmetic = 0.4;
+  EXPECT_EQ(Judge(facts).kind, "compute-bound");
+  facts.roofline->launches = 0.5;
+  EXPECT_EQ(Judge(facts).kind, "launch-bound");
+  facts.roofline->all_reduce = 0.6;
+  EXPECT_EQ(Judge(facts).kind, "communication-bound");
+}
+
+TEST(VerdictTest, AKernelThatRunsIsNotACardThatIsFull) {
+  RunFacts facts = Facts(Cause::kHost, 0);
+  facts.device_is_cpu = false;
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("clocks, power and temperature n/a"));
+  DeviceUse& use = facts.device_use.emplace_back();
+  for (int i = 0; i < 3; ++i) use.utilization.Add(0.2);
+  std::string text = Text(Judge(facts));
+  // The driver's figure is never alone, nor judged by.
+  EXPECT_THAT(text, AllOf(HasSubstr("full: 100.0 %"), HasSubstr("a kernel ran 20.0 % of the time"),
+                          HasSubstr("which is not how full it was"), HasSubstr("n/a of n/a W"),
+                          HasSubstr("kernels only 20.0 % of it")));
+  // Gaps between kernels are launches.
+  facts.roofline = Roofline{.arithmetic = 0.4, .memory = 0.1, .launches = 0.01};
+  EXPECT_EQ(Judge(facts).kind, "launch-bound");
+  use.utilization = {};
+  for (int i = 0; i < 3; ++i) use.utilization.Add(0.0);
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("not to be believed"));
+  EXPECT_EQ(Judge(facts).kind, "compute-bound");
+  use.ecc_uncorrected = 2;
+  EXPECT_THAT(Text(Judge(facts)), HasSubstr("2 memory errors that ECC could not correct"));
+}
+
+TEST(VerdictTest, OneSlowStepInManyIsShown) {
+  RunFacts facts = Facts(Cause::kHost, 0);
+  facts.step_times = {.median = 0.01,
+                      .p99 = 0.012,
+                      .slowest_step = 1000,
+                      .slowest_seconds = 1,
+                      .slowest_cause = "input"};
+  EXPECT_THAT(Text(Judge(facts)),
+              HasSubstr("steps: half of them within 10.0 ms, 99 % within 12.0 ms; the slowest took "
+                        "1.00 s, at step 1,000, most of it input"));
+  facts.step_times.slowest_seconds = 0.02;
+  EXPECT_THAT(Text(Judge(facts)), Not(HasSubstr("the slowest took")));
+}
+
+TEST(VerdictTest, FactsComeBackFromTheirText) {
+  RunFacts facts = Facts(Cause::kInput, 40);
+  Spend(facts, Stage::kCallbacks, 3);
+  facts.input = Workers(2, 30, 10);
+  facts.input.decisions = {"workers 1 -> 2: \"quoted\""};
+  facts.peak_flops = 989e12;
+  facts.card = "H100";
+  facts.planned_bytes = int64_t{1} << 40;
+  facts.launch_cost = LaunchCost{.per_launch = 1e-4, .per_step = 0.125};
+  facts.roofline = Roofline{.arithmetic = 0.1, .memory = 0.3, .bf16_speedup = 2};
+  facts.replica_busy = {1.5, 2.5};
+  facts.throttled_seconds = 0;
+  facts.evaluation = {.validations = 2, .epochs = 4, .every = 2};
+  facts.step_times.median = 0.5;
+  DeviceUse& use = facts.device_use.emplace_back();
+  use.name = "A";
+  use.utilization.Add(0.5);
+  use.clock_samples = 1;
+  use.clock_limits = {{"thermal", 1}};
+  const std::string text = facts.ToJson();
+  const RunFacts back = RunFacts::FromJson(text, "facts.json");
+  EXPECT_EQ(back.ToJson(), text);
+  EXPECT_EQ(Judge(back).lines, Judge(facts).lines);
+  EXPECT_EQ(back.device_use.at(0).limited_by("thermal"), 1.0);
+  EXPECT_EQ(back.throttled_seconds, 0.0);
+  EXPECT_EQ(back.loss_scale, std::nullopt);
+  // Of other versions: what they lack stays at its default, what they have more is passed over.
+  const RunFacts some = RunFacts::FromJson("{\"steps\": 3, \"new\": [1], \"cores\": null}", "x");
+  EXPECT_EQ(some.steps, 3);
+  EXPECT_EQ(some.cores, 1);
+  for (const std::string& bad :
+       {std::string(), text.substr(0, text.size() / 2), std::string("[]"),
+        std::string("{\"steps\": \"many\"}"), std::string("{\"steps\": 1e300}"),
+        std::string("{\"ledger\": 3}"), std::string("{\"input\": {\"stages\": {}}}")}) {
+    EXPECT_THROW(RunFacts::FromJson(bad, "facts.json"), DataError) << bad;
+  }
+  // Any place where a file can be cut.
+  for (size_t length = 0; length < text.size() - 2; length += 7) {
+    EXPECT_THROW(RunFacts::FromJson(text.substr(0, length), "facts.json"), DataError) << length;
+  }
 }
 
 }  // namespace
