@@ -141,6 +141,25 @@ TEST_F(Files, ReadsPlainGzipAndZlibByContent) {
   }
 }
 
+// Members of all lengths, so that they end at every place relative to the pieces that are read.
+TEST_F(Files, ManyMembersAreOneContent) {
+  std::string content, packed;
+  for (int i = 0; packed.size() < (size_t{1} << 20); ++i) {
+    const std::string part = Random(static_cast<size_t>(i % 97));
+    content += part;
+    packed += Gzip(part);
+  }
+  const auto file = ByteFile::Open(scratch_.Write("many", packed));
+  EXPECT_EQ(file->size(), static_cast<int64_t>(content.size()));
+  EXPECT_TRUE(Content(*file) == content);
+  // Zeros may follow, wherever the last member ends.
+  for (size_t zeros = 1; zeros < 12; ++zeros) {
+    packed = Gzip(content.substr(0, 1000 + zeros)) + std::string(zeros, '\0');
+    EXPECT_TRUE(Content(*ByteFile::Open(scratch_.Write("zeros", packed))) ==
+                content.substr(0, 1000 + zeros));
+  }
+}
+
 TEST_F(Files, ShortAndEmptyFilesAreFiles) {
   EXPECT_EQ(ByteFile::Open(scratch_.Write("empty", ""))->size(), 0);
   EXPECT_EQ(ByteFile::Open(scratch_.Write("one", "\x1f"))->size(), 1);
