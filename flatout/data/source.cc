@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "flatout/base/clock.h"
+#include "flatout/base/trace.h"
 #include "flatout/data/registry.h"
 
 namespace flatout::data {
@@ -82,7 +83,9 @@ ReadContext::Stage::Stage(ReadContext& context, const std::string& name, int64_t
       inner_before_(std::exchange(context.inner_, 0)) {}
 
 ReadContext::Stage::~Stage() {
-  const double seconds = SteadySeconds() - begin_;
+  const double end = SteadySeconds();
+  const double seconds = end - begin_;
+  trace::AddHere(name_, begin_, end);
   StageTime& time = context_.times_[name_];
   time.seconds += seconds - context_.inner_;
   time.records += records_;
