@@ -7,7 +7,7 @@ FLATOUT := build/release/bin/flatout
 # deps/install and CMake agree on where the wheels are unpacked.
 CMAKE := cmake $(if $(FLATOUT_DEPS),-DFLATOUT_DEPS=$(FLATOUT_DEPS)) --log-level=WARNING
 
-.PHONY: help deps deps-dev deps-test build demo test bench bench-data fuzz crashtest check-gpu-compile check-asan check-tsan format format-check tidy clean
+.PHONY: help deps deps-dev deps-test build demo test bench bench-start bench-fit bench-data fuzz crashtest check-gpu-compile check-asan check-tsan format format-check tidy clean
 
 help:  ## list these commands
 	@echo "Flatout: make COMMAND"
@@ -53,6 +53,13 @@ check-gpu-compile: deps-test  ## compile every model's step for H100 and A100, u
 
 bench: build  ## time our workloads, beside the rivals where their environments are present
 	bench/run
+
+bench-start: build  ## time from the start of the process to the first step, beside the rivals
+	bench/job --start
+
+bench-fit: build  ## time whole training jobs on Fashion-MNIST, beside the rivals
+	bench/job
+	bench/fit --model mlp
 
 bench-data: build  ## time the input pipeline beside tf.data and DataLoader, where those are present
 	bench/data/run
