@@ -52,6 +52,12 @@ std::atomic<LogLevel>& Level() {
 std::mutex sink_mutex;
 LogSink current_sink = nullptr;
 void* sink_context = nullptr;
+// Of its own, so that a copy may take its time without holding up a change of the sink.
+std::mutex copy_mutex;
+LogSink current_copy = nullptr;
+void* copy_context = nullptr;
+// A copy that logs itself would go round in a circle.
+thread_local bool copying = false;
 
 }  // namespace
 
@@ -72,16 +78,31 @@ void SetLogSink(LogSink sink, void* context) {
   sink_context = context;
 }
 
+void SetLogCopy(LogSink copy, void* context) {
+  const std::lock_guard lock(copy_mutex);
+  current_copy = copy;
+  copy_context = context;
+}
+
 void LogLine(LogLevel level, const std::string& message) noexcept {
   if (level == LogLevel::kOff) return;
   try {
-    const std::lock_guard lock(sink_mutex);
-    if (current_sink != nullptr) {
-      current_sink(level, message, sink_context);
-    } else {
-      Logger().log(kSpdlogLevels[static_cast<size_t>(level)], "{}", message);
+    {
+      const std::lock_guard lock(sink_mutex);
+      if (current_sink != nullptr) {
+        current_sink(level, message, sink_context);
+      } else {
+        Logger().log(kSpdlogLevels[static_cast<size_t>(level)], "{}", message);
+      }
     }
+    if (copying) return;
+    const std::lock_guard lock(copy_mutex);
+    if (current_copy == nullptr) return;
+    copying = true;
+    current_copy(level, message, copy_context);
+    copying = false;
   } catch (...) {
+    copying = false;
     // A log line that cannot be written must not end the training that it tells of.
   }
 }

@@ -27,6 +27,9 @@ LogLevel ParseLogLevel(std::string_view name);
 using LogSink = void (*)(LogLevel level, const std::string& line, void* context);
 void SetLogSink(LogSink sink, void* context);
 
+// Each line goes to `copy` as well, besides to where it goes: for a file of them. nullptr ends it.
+void SetLogCopy(LogSink copy, void* context);
+
 // One line, already formatted. Safe from any thread; never throws.
 void LogLine(LogLevel level, const std::string& message) noexcept;
 

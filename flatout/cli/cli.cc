@@ -82,12 +82,15 @@ int Main(int argc, char** argv) {
   AddEvaluate(app, &run);
   AddPredict(app, &run);
   AddPlan(app, &run);
+  AddProfile(app, &run);
   AddData(app, &run);
   AddCheckpoint(app, &run);
   AddDevices(app, &run);
   AddModels(app, &run);
   AddDoctor(app, &run);
   AddPlugin(app, &run);
+  AddReport(app, &run);
+  AddTop(app, &run);
   try {
     app.parse(argc, argv);
     if (!log_level.empty()) {

@@ -20,8 +20,11 @@ void AddModels(CLI::App& app, Run* run);      // models.cc
 void AddDoctor(CLI::App& app, Run* run);      // doctor.cc
 void AddPlan(CLI::App& app, Run* run);        // plan.cc
 void AddPlugin(CLI::App& app, Run* run);      // plugin.cc
+void AddProfile(CLI::App& app, Run* run);     // profile.cc
 void AddData(CLI::App& app, Run* run);        // data.cc
 void AddCheckpoint(CLI::App& app, Run* run);  // checkpoint.cc
 void AddSupervise(CLI::App& app, Run* run);   // supervise.cc
+void AddReport(CLI::App& app, Run* run);      // report.cc
+void AddTop(CLI::App& app, Run* run);         // report.cc
 
 }  // namespace flatout::cli

@@ -41,49 +41,9 @@ std::string Figure(const std::string& name, double value) {
   return fmt::format("{} {:.4f}", name, value);
 }
 
-class Plain : public train::Observer {
- public:
-  void OnStart(const RunStart& run) override {
-    Line(fmt::format("run {} on {}: {}, {} parameters, {} with rate {}, {}, {}", run.name,
-                     run.device, run.model, HumanCount(run.parameters), run.optimizer,
-                     run.learning_rate, run.loss, run.precision));
-    Line(fmt::format(
-        "data: {} train, {} validation, {} test rows; {} epoch{} of {} steps; global "
-        "batch {} = {} device{} x {}; up to {} step{} per launch",
-        Count(run.train_rows), Count(run.validation_rows), Count(run.test_rows), run.epochs,
-        run.epochs == 1 ? "" : "s", Count(run.steps_per_epoch), run.global_batch, run.replicas,
-        run.replicas == 1 ? "" : "s", run.rows_per_replica, run.steps_per_launch,
-        run.steps_per_launch == 1 ? "" : "s"));
-    if (!run.folder.empty()) Line("run folder: " + run.folder);
-  }
-  void OnLog(const Progress& progress) override {
-    std::string line =
-        fmt::format("epoch {}/{} step {}/{} (in all {}): {}", progress.epoch, progress.epochs,
-                    progress.step_in_epoch, Steps(progress.steps_per_epoch), progress.step,
-                    Figure("loss", progress.loss));
-    for (const auto& [name, value] : progress.metrics) line += ", " + Figure(name, value);
-    line += fmt::format(", rate {:.4g}, {}, {}, memory {}", progress.learning_rate,
-                        Rate(progress.samples_per_second), Full(progress.full),
-                        progress.resident_bytes >= 0 ? HumanBytes(progress.resident_bytes) : "n/a");
-    if (progress.device_bytes)
-      line += fmt::format(", on the device {}", HumanBytes(*progress.device_bytes));
-    Line(line);
-  }
-  void OnEpochEnd(const EpochEnd& end) override {
-    std::string line =
-        fmt::format("epoch {}/{} in {}:", end.epoch, end.epochs, HumanDuration(end.seconds));
-    const char* separator = " ";
-    for (const auto& [name, value] : end.logs) {
-      line += separator + Figure(name, value);
-      separator = ", ";
-    }
-    if (!end.note.empty()) line += " (" + end.note + ")";
-    Line(line);
-  }
-  void OnMessage(const std::string& message) override { Line(message); }
-
+class Plain : public Lines {
  protected:
-  virtual void Line(const std::string& line) {
+  void Line(const std::string& line) override {
     std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   }
@@ -169,6 +129,46 @@ class Bar : public Plain {
 };
 
 }  // namespace
+
+void Lines::OnStart(const RunStart& run) {
+  Line(fmt::format("run {} on {}: {}, {} parameters, {} with rate {}, {}, {}", run.name, run.device,
+                   run.model, HumanCount(run.parameters), run.optimizer, run.learning_rate,
+                   run.loss, run.precision));
+  Line(fmt::format(
+      "data: {} train, {} validation, {} test rows; {} epoch{} of {} steps; global "
+      "batch {} = {} device{} x {}; up to {} step{} per launch",
+      Count(run.train_rows), Count(run.validation_rows), Count(run.test_rows), run.epochs,
+      run.epochs == 1 ? "" : "s", Count(run.steps_per_epoch), run.global_batch, run.replicas,
+      run.replicas == 1 ? "" : "s", run.rows_per_replica, run.steps_per_launch,
+      run.steps_per_launch == 1 ? "" : "s"));
+  if (!run.folder.empty()) Line("run folder: " + run.folder);
+}
+
+void Lines::OnLog(const Progress& progress) {
+  std::string line =
+      fmt::format("epoch {}/{} step {}/{} (in all {}): {}", progress.epoch, progress.epochs,
+                  progress.step_in_epoch, Steps(progress.steps_per_epoch), progress.step,
+                  Figure("loss", progress.loss));
+  for (const auto& [name, value] : progress.metrics) line += ", " + Figure(name, value);
+  line += fmt::format(", rate {:.4g}, {}, {}, memory {}", progress.learning_rate,
+                      Rate(progress.samples_per_second), Full(progress.full),
+                      progress.resident_bytes >= 0 ? HumanBytes(progress.resident_bytes) : "n/a");
+  if (progress.device_bytes)
+    line += fmt::format(", on the device {}", HumanBytes(*progress.device_bytes));
+  Line(line);
+}
+
+void Lines::OnEpochEnd(const EpochEnd& end) {
+  std::string line =
+      fmt::format("epoch {}/{} in {}:", end.epoch, end.epochs, HumanDuration(end.seconds));
+  const char* separator = " ";
+  for (const auto& [name, value] : end.logs) {
+    line += separator + Figure(name, value);
+    separator = ", ";
+  }
+  if (!end.note.empty()) line += " (" + end.note + ")";
+  Line(line);
+}
 
 std::unique_ptr<train::Observer> MakeConsole(const std::string& mode) {
   if (mode == "none") return std::make_unique<train::Observer>();

@@ -15,11 +15,13 @@
 #include "flatout/cli/command.h"
 #include "flatout/cli/compare_precision.h"
 #include "flatout/cli/console.h"
+#include "flatout/cli/live.h"
 #include "flatout/cli/save_tuned.h"
 #include "flatout/cli/session.h"
 #include "flatout/cli/signals.h"
 #include "flatout/data/source.h"
 #include "flatout/train/preemption.h"
+#include "flatout/train/tensorboard.h"
 
 namespace flatout::cli {
 namespace {
@@ -29,11 +31,13 @@ struct Options {
   std::vector<std::string> assignments;
   std::string run_dir;
   std::string weights;
+  bool advise = false;
   bool check_finite = false;
   bool compare_precision = false;
   bool fresh = false;
   bool overwrite = false;
   bool save_tuned = false;
+  std::optional<int> port;
 };
 
 // Writes what was tuned into the run file. The run is over and its results are kept: what cannot be
@@ -89,6 +93,9 @@ void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
   }
   std::printf("\nIs the device running full?\n");
   for (const std::string& line : result.verdict.lines) std::printf("  %s\n", line.c_str());
+  if (result.summary.cost) {
+    std::printf("  cost    %s\n", watch::DescribeCost(*result.summary.cost).c_str());
+  }
   std::printf("kept in %s: run.toml, metrics.jsonl, summary.json, weights.safetensors%s%s\n",
               folder.path().c_str(), saves.last_step >= 0 ? ", checkpoints/" : "",
               FileExists(folder.File("best.safetensors")) ? ", best.safetensors" : "");
@@ -113,6 +120,8 @@ checkpoint::LoadedSnapshot LoadSnapshot(const std::string& run_folder) {
 int Train(const Options& options) {
   std::vector<std::string> assignments = options.assignments;
   if (options.check_finite) assignments.emplace_back("train.check_finite=true");
+  if (options.advise) assignments.emplace_back("watch.advise=true");
+  if (options.port) assignments.push_back(fmt::format("watch.http.port={}", *options.port));
   const train::RunConfig config = train::LoadRunConfig(options.run_file, assignments);
   if (options.compare_precision) return ComparePrecision(config);
   // Until the first step a signal may end the process on the spot.
@@ -155,12 +164,22 @@ int Train(const Options& options) {
     session.trainer->Restore(*snapshot, std::move(state));
     snapshot.reset();
   }
+  Live live(config, session.ledger, choice.path, resumes);
+  for (const std::string& message : live.messages()) std::printf("%s\n", message.c_str());
+  std::fflush(stdout);  // it can be looked at while the programs compile
   if (!folder) folder.emplace(choice.path, choice.existing);
   auto console = MakeConsole(config.watch.progress);
-  const train::FitResult result = session.trainer->Fit(&*folder, console.get(), stop);
+  train::TensorBoardObserver tensorboard(config, session.trainer->model(), session.sources);
+  train::Observers observers;
+  observers.Add(console.get());
+  observers.Add(&tensorboard);
+  observers.Add(&live);
+  const train::FitResult result = session.trainer->Fit(&*folder, &observers, stop);
   console.reset();  // leaves a clean line behind
   PrintResult(result, session.sources.test, *folder);
   if (options.save_tuned) SaveTuned(options, config, result);
+  std::fflush(stdout);
+  if (!result.stopped) live.Linger([stop] { return stop->asked.load(); });
   return result.stopped ? kExitPreempted : kExitDone;
 }
 
@@ -186,12 +205,20 @@ void AddTrain(CLI::App& app, Run* run) {
       "--weights", options->weights,
       "Start from the weights of this safetensors file, with the loss scale kept in "
       "it, and not from new ones");
+  command->add_flag("--advise", options->advise,
+                    "While training make changes that promise more speed and change nothing of "
+                    "what is learned (input threads and depth, steps per launch, how often to "
+                    "save), one at a time, and say what each gave; the same as --set "
+                    "watch.advise=true");
   command->add_flag("--check-finite", options->check_finite,
                     "Look into every step for the first value that is not finite, and name its "
                     "layer (slow); the same as --set train.check_finite=true");
   command->add_flag("--compare-precision", options->compare_precision,
                     "Do not train: measure the training step in each precision on this device, and "
                     "say which is the fastest, by how much and why");
+  command->add_option("--port", options->port,
+                      "Serve a live page and Prometheus's /metrics on this port while the run "
+                      "lasts; the same as --set watch.http.port=PORT");
   command->add_flag("--overwrite", options->overwrite,
                     "Replace a run that --run-dir holds already");
   command->add_flag("--fresh", options->fresh,

@@ -155,6 +155,7 @@ class MetricsReader {
       if (status_.devices.empty()) status_.devices.emplace_back();
       status_.devices[0].memory_used_bytes = bytes;
     }
+    TakeDevices(event);
     TakeInput(event);
     status_.history.Add(std::move(point));
   }
@@ -173,6 +174,36 @@ class MetricsReader {
     status_.ledger_known = true;
     ledger_.wall = ledger_.sum();
     status_.ledger = ledger_;
+  }
+
+  // "device_0_power_watts" and so on.
+  void TakeDevices(const Json& event) {
+    const std::string prefix = "device_";
+    for (const auto& [key, value] : event.items()) {
+      const size_t end = key.find('_', prefix.size());
+      if (!key.starts_with(prefix) || end == std::string::npos || !value.is_number()) continue;
+      const std::string digits = key.substr(prefix.size(), end - prefix.size());
+      if (digits.empty() || digits.size() > 3 ||
+          digits.find_first_not_of("0123456789") != std::string::npos) {
+        continue;
+      }
+      const auto index = static_cast<size_t>(std::stoi(digits));
+      while (status_.devices.size() <= index) {
+        DeviceStatus device;
+        device.index = static_cast<int>(status_.devices.size());
+        status_.devices.push_back(device);
+      }
+      DeviceStatus& device = status_.devices[index];
+      const std::string what = key.substr(end + 1);
+      const double number = value.get<double>();
+      if (what == "kernel_active") device.kernel_active = number;
+      if (what == "memory_used_bytes") device.memory_used_bytes = number;
+      if (what == "power_watts") device.power_watts = number;
+      if (what == "temperature_celsius") device.temperature_celsius = number;
+      if (what == "sm_clock_hertz") device.clock_hertz = number;
+      if (what == "uncorrected_errors")
+        device.uncorrected_errors = static_cast<int64_t>(std::clamp(number, 0.0, 9e15));
+    }
   }
 
   void TakeInput(const Json& event) {
@@ -355,6 +386,16 @@ void TakeFacts(const std::string& path, RunStatus& status) {
     }
     status.input.queue_fill = facts.input.queue_fill;
     if (status.device.empty()) status.device = facts.device_kind;
+    for (const DeviceUse& use : facts.device_use) {
+      for (DeviceStatus& device : status.devices) {
+        if (device.index != use.device) continue;
+        device.name = use.name;
+        if (use.memory_total_bytes) {
+          device.memory_limit_bytes = static_cast<double>(*use.memory_total_bytes);
+        }
+        device.power_limit_watts = use.power_limit_watts;
+      }
+    }
   } catch (const Error& error) {
     status.notes.push_back(fmt::format("facts.json is left out: {}", error.what()));
   }

@@ -70,6 +70,8 @@ TEST(RunRecord, OfARunThatWasKilled) {
   EXPECT_EQ(run.input.stages[0].name, "decode_image");
   EXPECT_EQ(run.last_epoch.at("val_accuracy"), 0.45);
   EXPECT_THAT(run.log, ElementsAre("one", "two"));
+  ASSERT_EQ(run.devices.size(), 1u);
+  EXPECT_EQ(run.devices[0].power_watts, 300);
   EXPECT_THAT(run.notes, IsEmpty());
 }
 

@@ -26,6 +26,8 @@ constexpr double kWideRange = 30;
 // Intervals that a stacked chart shows at most; more are joined.
 constexpr size_t kMostIntervals = 150;
 
+constexpr int kMostTicks = 20;
+
 constexpr int kStyles = 8;
 constexpr const char* kDashes[kStyles] = {"", "7 4", "2 3", "10 3 2 3",
                                           "", "7 4", "2 3", "10 3 2 3"};
@@ -94,8 +96,10 @@ Axis LinearAxis(double low, double high, int count) {
   Axis axis;
   axis.low = low;
   axis.high = high;
-  for (double tick = std::ceil(low / step - 1e-9) * step; tick <= high + step * 1e-9;
-       tick += step) {
+  // Not by adding up: a step may be less than what a double of that size can tell apart.
+  const double first = std::ceil(low / step - 1e-9) * step;
+  for (int i = 0; first + i * step <= high + step * 1e-9 && i < kMostTicks; ++i) {
+    const double tick = first + i * step;
     axis.ticks.push_back(std::abs(tick) < step * 1e-9 ? 0 : tick);
   }
   return axis;
@@ -125,8 +129,13 @@ Axis ValueAxis(double low, double high, bool from_zero, bool may_be_log) {
   if (from_zero) low = std::min(low, 0.0);
   axis = LinearAxis(low, high, 4);
   const double step = NiceStep(axis.high - axis.low, 4);
-  axis = LinearAxis(std::floor(axis.low / step + 1e-9) * step,
-                    std::ceil(axis.high / step - 1e-9) * step, 4);
+  axis.low = std::floor(axis.low / step + 1e-9) * step;
+  axis.high = std::ceil(axis.high / step - 1e-9) * step;
+  axis.ticks.clear();
+  for (int i = 0; axis.low + i * step <= axis.high + step / 2 && i < kMostTicks; ++i) {
+    const double tick = axis.low + i * step;
+    axis.ticks.push_back(std::abs(tick) < step * 1e-9 ? 0 : tick);
+  }
   return axis;
 }
 
@@ -301,8 +310,10 @@ std::string Draw(const LineChart& chart) {
     }
     if (path.empty()) continue;
     const int style = line.style % kStyles;
-    const std::string dash =
-        kDashes[style][0] == 0 ? "" : fmt::format(" stroke-dasharray=\"{}\"", kDashes[style]);
+    // What is alone needs no telling apart.
+    const std::string dash = kDashes[style][0] == 0 || chart.lines.size() == 1
+                                 ? ""
+                                 : fmt::format(" stroke-dasharray=\"{}\"", kDashes[style]);
     svg += fmt::format("<path class=\"line s{}{}\" d=\"{}\"{}><title>{}</title></path>{}", style,
                        line.thin ? " thin" : "", path, dash, Escape(line.name), markers);
     legend += fmt::format(

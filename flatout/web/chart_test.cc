@@ -104,6 +104,16 @@ TEST(Chart, ConstantsZerosAndSinglePoints) {
   }
 }
 
+TEST(Chart, ValuesThatHardlyDiffer) {
+  for (const double value : {1.0, -1.0, 1e16, 1e-12, 1e299}) {
+    const double next = std::nextafter(value, 1e300);
+    const std::string html =
+        Draw({.title = "x", .x_label = "step", .lines = {{.points = {{0, value}, {1, next}}}}});
+    EXPECT_EQ(WhatIsWrong(html), "") << value;
+    EXPECT_LT(html.size(), size_t{10000});
+  }
+}
+
 TEST(Chart, LogarithmicWhereValuesSpanMuch) {
   LineChart chart{.title = "loss",
                   .x_label = "step",

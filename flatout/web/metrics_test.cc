@@ -74,8 +74,8 @@ TEST(Metrics, OfARun) {
   const auto series = Parse(Write(SomeRun()));
   EXPECT_EQ(series.at("flatout_steps_total"), "230");
   EXPECT_EQ(series.at("flatout_planned_steps"), "500");
-  EXPECT_EQ(series.at("flatout_metric{metric=\"accuracy\"}"), "0.91000000000000003");
-  EXPECT_EQ(series.at("flatout_validation_loss"), "0.55000000000000004");
+  EXPECT_EQ(series.at("flatout_metric{metric=\"accuracy\"}"), "0.91");
+  EXPECT_EQ(series.at("flatout_validation_loss"), "0.55");
   EXPECT_EQ(series.at("flatout_run_state{state=\"training\"}"), "1");
   EXPECT_EQ(series.at("flatout_run_state{state=\"done\"}"), "0");
   EXPECT_EQ(series.at("flatout_limiting_cause{cause=\"input\"}"), "1");

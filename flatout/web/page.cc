@@ -284,7 +284,7 @@ std::string Time(const RunStatus& status) {
 std::string Input(const RunStatus& status) {
   const watch::InputFacts& input = status.input;
   if (!status.input_known) return "";
-  std::string html = Heading("Input");
+  std::string html = Heading("Input") + "<div class=\"grid2\"><div>";
   std::vector<Bar> bars;
   double all = 0;
   for (const watch::InputStage& stage : input.stages) all += stage.seconds;
@@ -323,6 +323,10 @@ std::string Input(const RunStatus& status) {
                       status.bad_records > 0
                           ? fmt::format("; {} bad records left out", HumanCount(status.bad_records))
                           : "");
+  for (const std::string& decision : input.decisions) {
+    html += "<p class=\"hint\">" + Escape(decision) + "</p>";
+  }
+  html += "</div>";
   const Points wait = PointsOf(status, [](const RunPoint& p) { return p.input_wait; });
   const Points fill = PointsOf(status, [](const RunPoint& p) { return p.queue_fill; });
   if (wait.size() > 1 || fill.size() > 1) {
@@ -333,10 +337,7 @@ std::string Input(const RunStatus& status) {
                   .y_text = [](double v) { return fmt::format("{:.3g} %", 100 * v); },
                   .from_zero = true});
   }
-  for (const std::string& decision : input.decisions) {
-    html += "<p class=\"hint\">" + Escape(decision) + "</p>";
-  }
-  return html;
+  return html + "</div>";
 }
 
 std::string Devices(const RunStatus& status) {

@@ -197,6 +197,10 @@ class BoundedServer : public httplib::Server {
     });
   }
 
+  // httplib lets five connections wait to be accepted; the sixth would be tried again only after a
+  // second.
+  void LetMoreWait() { ::listen(svr_sock_, static_cast<int>(kMostWaiting)); }
+
  private:
   bool process_and_close_socket(socket_t socket) override {
     if (refusing) {
@@ -414,6 +418,7 @@ struct StatusServer::State {
       errno = 0;
       if (server->bind_to_port(options.address, candidate)) {
         port = candidate;
+        server->LetMoreWait();
         if (i > 0) note = fmt::format("port {} is in use, so it is {}", options.port, port);
         return;
       }

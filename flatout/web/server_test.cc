@@ -158,7 +158,7 @@ TEST(StatusServer, RequestsThatAreNone) {
   const int port = served.server->port();
   for (const std::string& request :
        {std::string("\r\n\r\n"), std::string("GET\r\n\r\n"), std::string(100, '\0') + "\r\n\r\n",
-        std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),  // TLS
+        std::string("\x16\x03\x01\x02\x01\xfc\x03\x03\r\n\r\n"),  // TLS
         std::string("GET / HTTP/9.9\r\n\r\n"), std::string("GET / HTTP/1.1\r\n: \r\n\r\n"),
         std::string("GET / HTTP/1.1\r\nno colon\r\n\r\n")}) {
     Ask(port, request);  // whatever is answered, the next one is too
