@@ -7,7 +7,7 @@ FLATOUT := build/release/bin/flatout
 # deps/install and CMake agree on where the wheels are unpacked.
 CMAKE := cmake $(if $(FLATOUT_DEPS),-DFLATOUT_DEPS=$(FLATOUT_DEPS)) --log-level=WARNING
 
-.PHONY: help deps deps-dev deps-test build demo test bench bench-start bench-fit bench-data fuzz crashtest check-gpu-compile check-asan check-tsan format format-check tidy clean
+.PHONY: help deps deps-dev deps-test build demo test check-page bench bench-start bench-fit bench-data fuzz crashtest check-gpu-compile check-asan check-tsan format format-check tidy clean
 
 help:  ## list these commands
 	@echo "Flatout: make COMMAND"
@@ -22,7 +22,7 @@ deps-dev:
 
 # The tests compile for GPUs that are not here, which takes XLA's CUDA plugin.
 deps-test:
-	@deps/install --cuda13
+	@deps/install --cuda13 --tensorboard --tools
 
 build: deps  ## build everything; leaves the command at build/release/bin/flatout
 	@$(CMAKE) --preset release >/dev/null
@@ -50,6 +50,10 @@ check-gpu-compile: deps-test  ## compile every model's step for H100 and A100, u
 	@$(CMAKE) --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target gpu_compile_test
 	@FLATOUT_GPU_COMPILE=all ctest --preset release --parallel 2 --tests-regex gpu_compile_test --no-tests=error
+
+# Needs Debian's chromium-headless-shell (or chromium); tests/page_screenshots.sh says more.
+check-page: build  ## take pictures of the live page and of a report: wide, on a phone, in the dark
+	tests/page_screenshots.sh $(FLATOUT)
 
 bench: build  ## time our workloads, beside the rivals where their environments are present
 	bench/run

@@ -30,6 +30,7 @@
 #include "flatout/optim/optimizer.h"
 #include "flatout/optim/schedule.h"
 #include "flatout/train/run_config.h"
+#include "flatout/watch/tensorboard/options.h"
 
 namespace flatout {
 namespace {
@@ -208,6 +209,10 @@ TEST(RunFileDocument, KeysAndDefaults) {
   ExpectDocumented<train::ReduceLrOnPlateau>("reduce_lr_on_plateau");
   ExpectDocumented<train::CheckpointOptions>("checkpoint");
   ExpectDocumented<train::WatchOptions>("watch");
+  ExpectDocumented<watch::tensorboard::Options>("tensorboard");
+  ExpectDocumented<web::HttpOptions>("http");
+  ExpectDocumented<web::PushOptions>("push_gateway");
+  ExpectDocumented<watch::CostOptions>("cost");
   ExpectDocumented<data::PipelineOptions>("data", 1);
   ExpectDocumented<data::IdxOptions>("idx");
   ExpectDocumented<data::TextOptions>("text");
@@ -521,7 +526,10 @@ TEST(Documents, CommandLinesAreRight) {
                           "models",
                           "doctor",
                           "plan",
+                          "profile",
                           "supervise",
+                          "report",
+                          "top",
                           "plugin",
                           "plugin install",
                           "plugin list",
