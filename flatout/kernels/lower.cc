@@ -235,10 +235,10 @@ std::string Describe(const MatmulSpec& spec) {
   Dims sizes = spec.batch;
   sizes.insert(sizes.end(), {spec.m, spec.n, spec.k});
   const auto transposed = [](const Dims& strides) { return strides.back() == 1 ? "n" : "t"; };
-  return fmt::format("product {} {}{} {}{}{}", SizeText(sizes), transposed(spec.a_strides),
+  return fmt::format("product {} {}{} {}{}{}{}", SizeText(sizes), transposed(spec.a_strides),
                      transposed(spec.b_strides), ir::Name(spec.in),
                      spec.in == spec.out ? "" : fmt::format("->{}", ir::Name(spec.out)),
-                     spec.bias ? " bias" : "");
+                     spec.bias ? " bias" : "", spec.relu ? " relu" : "");
 }
 
 // ---- convolutions -------------------------------------------------------------------------------
@@ -474,14 +474,14 @@ std::string Describe(const ConvolutionSpec& spec) {
   Dims x = {spec.batch};
   x.insert(x.end(), spec.in_size.begin(), spec.in_size.end());
   x.push_back(spec.in_channels);
-  return fmt::format("convolution{} {} to {}, kernel {}, strides {}, {} group{}, {}{}{}",
+  return fmt::format("convolution{} {} to {}, kernel {}, strides {}, {} group{}, {}{}{}{}",
                      spec.direction == Direction::kForward  ? ""
                      : spec.direction == Direction::kByData ? " by data"
                                                             : " by weights",
                      SizeText(x), spec.out_channels, SizeText(spec.kernel), SizeText(spec.strides),
                      spec.groups, spec.groups == 1 ? "" : "s", ir::Name(spec.in),
                      spec.in == spec.out ? "" : fmt::format("->{}", ir::Name(spec.out)),
-                     spec.bias ? " bias" : "");
+                     spec.bias ? " bias" : "", spec.relu ? " relu" : "");
 }
 
 // ---- the pass -----------------------------------------------------------------------------------
@@ -615,22 +615,41 @@ class Region {
     return vector;
   }
 
-  // Whether the library computes `spec`; with the bias that follows, if it can (then `root` is the
-  // node that adds it). Tells `decisions_`.
+  // What follows a product or forward convolution and can be computed along with it.
+  struct Fused {
+    Value bias;
+    const Node* bias_node = nullptr;  // adds it
+    const Node* relu_node = nullptr;
+  };
+  Fused FusedWith(const Node& node, int64_t channels) const {
+    Fused fused;
+    const Node* end = &node;
+    fused.bias = BiasOf(OnlyUser(node), node, channels);
+    if (fused.bias) end = fused.bias_node = OnlyUser(node);
+    const Node* next = OnlyUser(*end);
+    if (next != nullptr && next->name() == "relu") fused.relu_node = next;
+    return fused;
+  }
+
+  // Whether the library computes `spec`, with as much of `fused` as it can (spec says which).
+  // Tells `decisions_`.
   template <typename Spec>
-  bool Decide(const Node& node, std::string_view target, Spec& spec, const Value& bias) {
+  bool Decide(const Node& node, std::string_view target, Spec& spec, const Fused& fused) {
     Decision decision;
     decision.scope = node.scope();
     decision.flops = Flops(spec);
     if (choice_ == Choice::kAuto) decision.why = WhyNotFaster(spec);
     Kernel* kernel = nullptr;
     if (decision.why.empty()) {
-      if (bias) {
-        spec.bias = true;
+      const bool bias = fused.bias_node != nullptr, relu = fused.relu_node != nullptr;
+      // From the most that might be had to nothing besides.
+      for (const auto& [with_bias, with_relu] :
+           {std::pair(bias, relu), std::pair(bias, false), std::pair(false, false)}) {
+        spec.bias = with_bias;
+        spec.relu = with_relu;
         kernel = FindKernel(target, Encode(spec), &decision.why);
-        spec.bias = kernel != nullptr;
+        if (kernel != nullptr) break;
       }
-      if (kernel == nullptr) kernel = FindKernel(target, Encode(spec), &decision.why);
     }
     decision.what = Describe(spec);
     decision.library = kernel != nullptr;
@@ -640,6 +659,12 @@ class Region {
     }
     if (decisions_ != nullptr) decisions_->push_back(std::move(decision));
     return kernel != nullptr;
+  }
+
+  // The last node that a call of `spec` stands for.
+  template <typename Spec>
+  static const Node* RootOf(const Node* node, const Spec& spec, const Fused& fused) {
+    return spec.relu ? fused.relu_node : spec.bias ? fused.bias_node : node;
   }
 
   void Refuse(const Node& node, std::string why) {
@@ -679,7 +704,7 @@ class Region {
     const Node* const user = OnlyUser(node);
     // Transposes of the result cost nothing if the product is written that way.
     const Node* root = &node;
-    Value bias;
+    Fused fused;
     std::optional<Product> product;
     std::vector<const Dims*> permutations;
     for (const Node* next = user; next != nullptr && next->name() == "transpose";
@@ -701,15 +726,13 @@ class Region {
       if (!product) product = AsMatmul(node, false, plain);
       if (!product) return Refuse(node, "no layout of it suits the library");
       if (node.shape().rank() > 0 && product->spec.n == node.shape().dims.back()) {
-        bias = BiasOf(user, node, product->spec.n);
+        fused = FusedWith(node, product->spec.n);
       }
     }
-    if (!Decide(node, kMatmulTarget, product->spec, bias)) return;
+    if (!Decide(node, kMatmulTarget, product->spec, fused)) return;
     call.operands = {{product->a, {}}, {product->b, {}}};
-    if (product->spec.bias) {
-      root = user;
-      call.operands.push_back({bias, {}});
-    }
+    if (product->spec.bias) call.operands.push_back({fused.bias, {}});
+    root = RootOf(root, product->spec, fused);
     call.numbers = Encode(product->spec);
     call.result = root->shape();
     calls_[root] = std::move(call);
@@ -721,16 +744,15 @@ class Region {
     if (!convolved) return Refuse(node, "the library has no convolution of this form");
     ConvolutionSpec& spec = convolved->spec;
     Call& call = convolved->call;
-    const Node* const user = OnlyUser(node);
-    Value bias;
+    Fused fused;
     if (spec.direction == ConvolutionSpec::Direction::kForward && call.permutation.empty()) {
-      bias = BiasOf(user, node, spec.out_channels);
+      fused = FusedWith(node, spec.out_channels);
     }
-    if (!Decide(node, kConvolutionTarget, spec, bias)) return;
-    if (spec.bias) call.operands.push_back({bias, {}});
+    if (!Decide(node, kConvolutionTarget, spec, fused)) return;
+    if (spec.bias) call.operands.push_back({fused.bias, {}});
     call.target = kConvolutionTarget;
     call.numbers = Encode(spec);
-    calls_[spec.bias ? user : &node] = std::move(call);
+    calls_[RootOf(&node, spec, fused)] = std::move(call);
   }
 
   const Graph& graph_;

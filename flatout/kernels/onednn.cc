@@ -193,12 +193,23 @@ std::string ImplementationOf(const PrimitiveDesc& desc) {
   return text == nullptr ? "" : text;
 }
 
-PrimitiveAttr Attr() {
+PrimitiveAttr Attr(bool relu) {
   const OneDnn& library = *OneDnn::Get();
   PrimitiveAttr attr;
   Check(library.primitive_attr_create(attr.put()), "attributes");
   Check(library.primitive_attr_set_scratchpad_mode(attr.get(), dnnl_scratchpad_mode_user),
         "attributes");
+  if (relu) {
+    // The library's own relu makes 0 of NaN, which would hide from a training step that it has gone
+    // wrong. x clip(s x, 0, 1) with a huge s is relu too, and keeps NaN (and makes NaN of -inf,
+    // which no activation should be either).
+    constexpr float kSteep = 1e38F;
+    PostOps ops;
+    Check(library.post_ops_create(ops.put()), "attributes");
+    Check(library.post_ops_append_eltwise(ops.get(), dnnl_eltwise_hardswish, kSteep, 0),
+          "attributes");
+    Check(library.primitive_attr_set_post_ops(attr.get(), ops.get()), "attributes");
+  }
   return attr;
 }
 

@@ -33,6 +33,10 @@ namespace flatout::kernels {
   F(primitive_attr_create)                                                                 \
   F(primitive_attr_destroy)                                                                \
   F(primitive_attr_set_scratchpad_mode)                                                    \
+  F(primitive_attr_set_post_ops)                                                           \
+  F(post_ops_create)                                                                       \
+  F(post_ops_destroy)                                                                      \
+  F(post_ops_append_eltwise)                                                               \
   F(matmul_primitive_desc_create)                                                          \
   F(convolution_forward_primitive_desc_create)                                             \
   F(convolution_backward_data_primitive_desc_create)                                       \
@@ -92,6 +96,7 @@ class Owned {
   using Name = Owned<object, Destroy##Name>;
 FLATOUT_OWNED(MemoryDesc, dnnl_memory_desc_t, memory_desc_destroy)
 FLATOUT_OWNED(Memory, dnnl_memory_t, memory_destroy)
+FLATOUT_OWNED(PostOps, dnnl_post_ops_t, post_ops_destroy)
 FLATOUT_OWNED(PrimitiveAttr, dnnl_primitive_attr_t, primitive_attr_destroy)
 FLATOUT_OWNED(PrimitiveDesc, dnnl_primitive_desc_t, primitive_desc_destroy)
 FLATOUT_OWNED(Primitive, dnnl_primitive_t, primitive_destroy)
@@ -105,8 +110,9 @@ MemoryDesc Strided(ir::DType dtype, const Dims& dims, const Dims& strides);
 MemoryDesc AnyLayout(ir::DType dtype, const Dims& dims);
 // "brgconv:avx512_core_amx", "ref:any".
 std::string ImplementationOf(const PrimitiveDesc& desc);
-// Attributes every primitive here has: scratch memory comes from us.
-PrimitiveAttr Attr();
+// Attributes every primitive here has: scratch memory comes from us. `relu` is applied to what is
+// written.
+PrimitiveAttr Attr(bool relu = false);
 
 // Primitives one after the other on operands, results and scratch memory of one call. Run may be
 // called by one thread at a time only.

@@ -122,7 +122,7 @@ std::unique_ptr<Kernel> MakeMatmul(const MatmulSpec& spec, std::string* why_not)
     strides.back() = 1;
     bias = Strided(spec.out, dims, strides);
   }
-  const PrimitiveAttr attr = Attr();
+  const PrimitiveAttr attr = Attr(spec.relu);
   PrimitiveDesc desc;
   const dnnl_status_t status = library.matmul_primitive_desc_create(
       desc.put(), library.engine, a.get(), b.get(), bias.get(), c.get(), attr.get());
@@ -194,7 +194,7 @@ std::unique_ptr<Kernel> MakeConvolution(const ConvolutionSpec& spec, std::string
   Dims dilation = spec.dilation;
   for (int64_t& step : dilation) --step;  // the library counts what is left out
 
-  const PrimitiveAttr attr = Attr();
+  const PrimitiveAttr attr = Attr(spec.relu);
   PrimitiveDesc forward, desc;
   const auto algorithm = dnnl_convolution_direct;
   if (spec.direction == Direction::kForward) {

@@ -16,19 +16,19 @@ namespace flatout::kernels {
 
 using Dims = std::vector<int64_t>;
 
-// c[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] (+ bias[n]). Strides are
+// c[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] (+ bias[n]) (then relu). Strides are
 // in elements and say where the array of the program has each of these dimensions.
 struct MatmulSpec {
   ir::DType in = ir::DType::kF32, out = ir::DType::kF32;
   Dims batch;
   int64_t m = 0, n = 0, k = 0;
   Dims a_strides, b_strides, c_strides;  // batch, then (m, k), (k, n), (m, n)
-  bool bias = false;
+  bool bias = false, relu = false;
 
   template <class V>
   void Visit(V& v) {
     v(in), v(out), v(batch), v(m), v(n), v(k), v(a_strides), v(b_strides), v(c_strides);
-    v(bias);
+    v(bias), v(relu);
   }
 };
 
@@ -44,13 +44,13 @@ struct ConvolutionSpec {
   Dims strides, dilation, pad_low, pad_high;
   int64_t kernel_out_stride = 0, kernel_in_stride = 0;
   Dims kernel_strides;
-  bool bias = false;  // forward only
+  bool bias = false, relu = false;  // forward only
 
   template <class V>
   void Visit(V& v) {
     v(direction), v(in), v(out), v(batch), v(in_channels), v(out_channels), v(groups);
     v(in_size), v(out_size), v(kernel), v(strides), v(dilation), v(pad_low), v(pad_high);
-    v(kernel_out_stride), v(kernel_in_stride), v(kernel_strides), v(bias);
+    v(kernel_out_stride), v(kernel_in_stride), v(kernel_strides), v(bias), v(relu);
   }
 };
 

@@ -31,13 +31,23 @@ module @reduce_window_ties_5x5_tiles attributes {mhlo.num_partitions = 1 : i32, 
     }) {dimensions = array<i64: 1, 3>} : (tensor<1x5x1x5xi32>, tensor<i32>) -> tensor<1x1xi32>
     %27 = "stablehlo.reshape"(%26) : (tensor<1x1xi32>) -> tensor<1x1x1x1xi32>
     %28 = "stablehlo.broadcast_in_dim"(%27) {broadcast_dimensions = array<i64: 0, 1, 2, 3>} : (tensor<1x1x1x1xi32>) -> tensor<1x5x1x5xi32>
-    %29 = "stablehlo.compare"(%15, %28) {comparison_direction = #stablehlo<comparison_direction EQ>, compare_type = #stablehlo<comparison_type SIGNED>} : (tensor<1x5x1x5xi32>, tensor<1x5x1x5xi32>) -> tensor<1x5x1x5xi1>
-    %30 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f32>} : () -> tensor<f32>
-    %31 = "stablehlo.reshape"(%8) : (tensor<1x1xf32>) -> tensor<1x1x1x1xf32>
-    %32 = "stablehlo.broadcast_in_dim"(%31) {broadcast_dimensions = array<i64: 0, 1, 2, 3>} : (tensor<1x1x1x1xf32>) -> tensor<1x5x1x5xf32>
-    %33 = "stablehlo.broadcast_in_dim"(%30) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<1x5x1x5xf32>
-    %34 = "stablehlo.select"(%29, %32, %33) : (tensor<1x5x1x5xi1>, tensor<1x5x1x5xf32>, tensor<1x5x1x5xf32>) -> tensor<1x5x1x5xf32>
-    %35 = "stablehlo.reshape"(%34) : (tensor<1x5x1x5xf32>) -> tensor<5x5xf32>
-    "func.return"(%35) : (tensor<5x5xf32>) -> ()
+    %29 = "stablehlo.iota"() {iota_dimension = 3 : i64} : () -> tensor<1x5x1x5xi32>
+    %30 = "stablehlo.subtract"(%28, %29) : (tensor<1x5x1x5xi32>, tensor<1x5x1x5xi32>) -> tensor<1x5x1x5xi32>
+    %31 = "stablehlo.iota"() {iota_dimension = 1 : i64} : () -> tensor<1x5x1x5xi32>
+    %32 = "stablehlo.subtract"(%30, %31) : (tensor<1x5x1x5xi32>, tensor<1x5x1x5xi32>) -> tensor<1x5x1x5xi32>
+    %33 = "stablehlo.subtract"(%32, %31) : (tensor<1x5x1x5xi32>, tensor<1x5x1x5xi32>) -> tensor<1x5x1x5xi32>
+    %34 = "stablehlo.subtract"(%33, %31) : (tensor<1x5x1x5xi32>, tensor<1x5x1x5xi32>) -> tensor<1x5x1x5xi32>
+    %35 = "stablehlo.subtract"(%34, %31) : (tensor<1x5x1x5xi32>, tensor<1x5x1x5xi32>) -> tensor<1x5x1x5xi32>
+    %36 = "stablehlo.subtract"(%35, %31) : (tensor<1x5x1x5xi32>, tensor<1x5x1x5xi32>) -> tensor<1x5x1x5xi32>
+    %37 = "stablehlo.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+    %38 = "stablehlo.broadcast_in_dim"(%37) {broadcast_dimensions = array<i64>} : (tensor<i32>) -> tensor<1x5x1x5xi32>
+    %39 = "stablehlo.compare"(%36, %38) {comparison_direction = #stablehlo<comparison_direction EQ>, compare_type = #stablehlo<comparison_type SIGNED>} : (tensor<1x5x1x5xi32>, tensor<1x5x1x5xi32>) -> tensor<1x5x1x5xi1>
+    %40 = "stablehlo.constant"() {value = dense<0.000000e+00> : tensor<f32>} : () -> tensor<f32>
+    %41 = "stablehlo.reshape"(%8) : (tensor<1x1xf32>) -> tensor<1x1x1x1xf32>
+    %42 = "stablehlo.broadcast_in_dim"(%41) {broadcast_dimensions = array<i64: 0, 1, 2, 3>} : (tensor<1x1x1x1xf32>) -> tensor<1x5x1x5xf32>
+    %43 = "stablehlo.broadcast_in_dim"(%40) {broadcast_dimensions = array<i64>} : (tensor<f32>) -> tensor<1x5x1x5xf32>
+    %44 = "stablehlo.select"(%39, %42, %43) : (tensor<1x5x1x5xi1>, tensor<1x5x1x5xf32>, tensor<1x5x1x5xf32>) -> tensor<1x5x1x5xf32>
+    %45 = "stablehlo.reshape"(%44) : (tensor<1x5x1x5xf32>) -> tensor<5x5xf32>
+    "func.return"(%45) : (tensor<5x5xf32>) -> ()
   }
 }

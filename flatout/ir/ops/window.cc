@@ -274,13 +274,32 @@ Value TapNumbers(Graph& graph, const Tiling& tiling) {
   return numbers;
 }
 
+// Where the tap has the number `first` (dimensions `kept`) of its window: where first minus
+// TapNumbers is 0. In a loop XLA would compute TapNumbers once before it and read that array, as
+// large as x, in every round; so small steps are taken off one by one, which depends on `first` from
+// the start.
+Value IsTap(Graph& graph, const Tiling& tiling, Value first) {
+  constexpr int64_t kMostSubtractions = 8;
+  Value rest = BroadcastTo(first, tiling.split);
+  int64_t step = 1;
+  for (size_t a = tiling.axes.size(); a-- > 0;) {
+    const Value along = Iota(graph, Shape(DType::kI32, tiling.split), tiling.axes[a]);
+    if (step > kMostSubtractions) {
+      rest = Sub(rest, Mul(along, ScalarLike(along, static_cast<double>(step))));
+    } else {
+      for (int64_t i = 0; i < step; ++i) rest = Sub(rest, along);
+    }
+    step *= tiling.sizes[a];
+  }
+  return Compare(rest, ScalarLike(rest, 0), Comparison::kEq);
+}
+
 Value ExtremeGradientTiled(Value x, Value y, const Window& window, double pad, Value dy) {
   Graph& graph = x.graph();
   const Tiling tiling = MakeTiling(x.shape(), window, y.dims());
   const int64_t taps = Taps(window);
   if (taps == 1) return Untile(tiling, Reshape(dy, tiling.split));
   const Value tiled = Tile(tiling, x, pad);
-  const Value numbers = TapNumbers(graph, tiling);
   Value first;  // number of the first tap that equals the maximum
   if (taps <= kMaxTapsTiled) {
     first = Full(graph, Shape(DType::kI32, y.dims()), static_cast<double>(taps - 1));
@@ -297,11 +316,12 @@ Value ExtremeGradientTiled(Value x, Value y, const Window& window, double pad, V
     }
     first = Reshape(first, tiling.kept);
   } else {
+    const Value numbers = TapNumbers(graph, tiling);
     const Value none = ScalarLike(numbers, static_cast<double>(taps - 1));
     const Value equal = Compare(tiled, Reshape(y, tiling.kept), Comparison::kEq);
     first = ReduceMin(Select(equal, numbers, none), tiling.axes, /*keepdims=*/true);
   }
-  const Value here = Compare(numbers, first, Comparison::kEq);
+  const Value here = IsTap(graph, tiling, first);
   return Untile(tiling, Select(here, Reshape(dy, tiling.kept), ScalarLike(dy, 0)));
 }
 
