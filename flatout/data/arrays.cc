@@ -72,8 +72,9 @@ Array MakeArrayFromBytes(Field field, std::span<const std::byte> bytes) {
 ArraysSource::ArraysSource(std::string what, std::vector<Array> arrays)
     : ArraysSource(what, arrays, 0, CommonCount(what, arrays)) {}
 
-ArraysSource::ArraysSource(std::string what, std::vector<Array> arrays, int64_t begin, int64_t end)
-    : arrays_(std::move(arrays)), size_(end - begin) {
+ArraysSource::ArraysSource(std::string what, std::vector<Array> arrays, int64_t begin, int64_t end,
+                           std::function<void()> ready)
+    : arrays_(std::move(arrays)), size_(end - begin), ready_(std::move(ready)) {
   int64_t count = CommonCount(what, arrays_);
   if (begin < 0 || end > count) {
     throw Internal("{}: records {} to {} of {} were asked for", what, begin, end, count);
@@ -94,6 +95,7 @@ ArraysSource::ArraysSource(std::string what, std::vector<Array> arrays, int64_t 
 void ArraysSource::Read(ReadContext& context, int64_t, std::span<const int64_t> records,
                         Block& out) const {
   const ReadContext::Stage stage(context, kRead, static_cast<int64_t>(records.size()));
+  if (ready_) ready_();
   for (size_t f = 0; f < fields_.size(); ++f) {
     GatherRows(first_[f], static_cast<size_t>(fields_[f].shape.bytes()), records, out.data(f));
   }

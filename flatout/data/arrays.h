@@ -1,6 +1,7 @@
 // Arrays in memory as a source of records.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,8 +26,10 @@ Array MakeArray(std::string name, ir::Shape record_shape, const std::vector<T>& 
 class ArraysSource : public Source {
  public:
   // `what` starts the description and the messages. Throws DataError when the arrays' counts differ
-  // or when there are no records, UserError when names repeat.
-  ArraysSource(std::string what, std::vector<Array> arrays, int64_t begin, int64_t end);
+  // or when there are no records, UserError when names repeat. `ready`, where given, returns when
+  // the arrays' memory has been filled, or throws why it cannot be; each Read calls it first.
+  ArraysSource(std::string what, std::vector<Array> arrays, int64_t begin, int64_t end,
+               std::function<void()> ready = {});
   ArraysSource(std::string what, std::vector<Array> arrays);
 
   int64_t size() const override { return size_; }
@@ -41,6 +44,7 @@ class ArraysSource : public Source {
   std::vector<const std::byte*> first_;  // record 0 of each field
   int64_t size_;
   std::string description_;
+  std::function<void()> ready_;
 };
 
 Array MakeArrayFromBytes(Field field, std::span<const std::byte> bytes);

@@ -48,6 +48,7 @@ class Growing {
     if (room() == 0) Reserve(std::max(capacity_ * 2, kHead));
   }
   std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
+  const std::shared_ptr<std::byte[]>& data() const { return data_; }
   FileBytes Release(bool gzip) { return FileBytes{std::move(data_), size_, gzip}; }
 
  private:
@@ -101,6 +102,7 @@ class Loader {
           options_.expected_size(content.bytes().first(std::min(content.size(), kHead))));
       // A header can claim anything; memory is taken only for what the file can hold.
       content.Reserve(std::min(expected_, most) + 1);
+      if (options_.begun && expected_ <= most) options_.begun(content.data());
     }
     return asked_ && content.size() > expected_;
   }

@@ -23,6 +23,9 @@ struct LoadOptions {
   // Returns how many bytes the content must have; reading stops as soon as there are more, so that
   // a small file cannot fill the memory. Throws to refuse the file. Without it any size is taken.
   std::function<int64_t(std::span<const std::byte> head)> expected_size;
+  // With expected_size: called once there is memory for all of the content, which will lie there;
+  // not where more is expected than the file can hold.
+  std::function<void(const std::shared_ptr<std::byte[]>& data)> begun;
   // What to do when the file is missing: "apt-get install dataset-fashion-mnist".
   std::string remedy;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <string>
 
 #include "flatout/data/arrays.h"
@@ -18,11 +19,14 @@ struct IdxFile {
   std::string path;
   ir::Shape shape;  // u8, i8, i16, i32, f32 or f64; dims[0] counts the records
   std::shared_ptr<const std::byte> data;
+  std::shared_future<void> loaded;  // over when `data` is whole; throws what ReadIdx throws
 };
 
 // Throws DataError: missing, not idx, unknown element type, zero or too many records for the file,
 // short, trailing bytes. A file that is still held by somebody is not read twice unless it changed.
 IdxFile ReadIdx(const std::string& path, const std::string& remedy = "");
+// The same as soon as the header is known; the values come in on a thread.
+IdxFile BeginIdx(const std::string& path, const std::string& remedy = "");
 
 struct IdxOptions {
   std::string train_images, train_labels;
@@ -52,7 +56,8 @@ struct IdxOptions {
 };
 
 // Fields "image" (the file's element type) and "label" (i32 for integer labels). Returns nullptr
-// for a split without files. `remedy` is said when a file is missing.
+// for a split without files. `remedy` is said when a file is missing. The images are read while
+// other things begin: what is wrong in them behind the header is found by the first Read.
 SourcePtr OpenIdxSplit(const std::string& name, const IdxOptions& options, std::string_view split,
                        const std::string& remedy = "");
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -121,7 +122,9 @@ void ToHostOrder(std::byte* data, const ir::Shape& shape) {
   }
 }
 
-IdxFile ReadIdxUncached(const std::string& path, const std::string& remedy) {
+// Reads the values behind the header into the memory that `begin` is told of.
+void Load(const std::string& path, const std::string& remedy,
+          const std::function<void(const Header&, const std::shared_ptr<std::byte[]>&)>& begin) {
   Header header;
   LoadOptions options;
   options.remedy = remedy;
@@ -129,6 +132,7 @@ IdxFile ReadIdxUncached(const std::string& path, const std::string& remedy) {
     header = ParseHeader(path, head);
     return static_cast<int64_t>(header.size) + header.shape.bytes();
   };
+  options.begun = [&](const std::shared_ptr<std::byte[]>& data) { begin(header, data); };
   FileBytes file = LoadFile(path, options);
   const int64_t expected = static_cast<int64_t>(header.size) + header.shape.bytes();
   const auto found = static_cast<int64_t>(file.size);
@@ -148,9 +152,31 @@ IdxFile ReadIdxUncached(const std::string& path, const std::string& remedy) {
         "there",
         path, header.shape.ToString(), expected, packed);
   }
-  std::byte* values = file.data.get() + header.size;
-  ToHostOrder(values, header.shape);
-  return IdxFile{path, header.shape, std::shared_ptr<const std::byte>(file.data, values)};
+  ToHostOrder(file.data.get() + header.size, header.shape);
+}
+
+// Returns when there is a header and memory, or nothing can come of it.
+IdxFile BeginUncached(const std::string& path, const std::string& remedy) {
+  auto begun = std::make_shared<std::promise<IdxFile>>();
+  std::future<IdxFile> beginning = begun->get_future();
+  std::shared_future<void> loaded = std::async(std::launch::async, [path, remedy, begun] {
+    bool told = false;
+    try {
+      Load(path, remedy, [&](const Header& header, const std::shared_ptr<std::byte[]>& data) {
+        told = true;
+        begun->set_value({path,
+                          header.shape,
+                          std::shared_ptr<const std::byte>(data, data.get() + header.size),
+                          {}});
+      });
+    } catch (...) {
+      if (!told) begun->set_exception(std::current_exception());
+      throw;
+    }
+  });
+  IdxFile file = beginning.get();
+  file.loaded = std::move(loaded);
+  return file;
 }
 
 ir::Shape RecordShape(const IdxFile& file) {
@@ -229,12 +255,19 @@ void CheckCommon(const Config* validation_split, const Config* limit, const IdxO
 }  // namespace
 
 IdxFile ReadIdx(const std::string& path, const std::string& remedy) {
+  IdxFile file = BeginIdx(path, remedy);
+  file.loaded.get();
+  return file;
+}
+
+IdxFile BeginIdx(const std::string& path, const std::string& remedy) {
   // Train and validation come from the same files: whoever holds one spares the other the reading.
   struct Entry {
     fs::file_time_type time;
     uintmax_t size;
     ir::Shape shape;
     std::weak_ptr<const std::byte> data;
+    std::shared_future<void> loaded;
   };
   static std::mutex mutex;
   static std::map<std::string, Entry> cache;
@@ -247,12 +280,12 @@ IdxFile ReadIdx(const std::string& path, const std::string& remedy) {
     auto it = cache.find(full.string());
     if (it != cache.end() && it->second.time == time && it->second.size == size) {
       if (std::shared_ptr<const std::byte> data = it->second.data.lock()) {
-        return IdxFile{path, it->second.shape, data};
+        return IdxFile{path, it->second.shape, data, it->second.loaded};
       }
     }
   }
-  IdxFile file = ReadIdxUncached(path, remedy);
-  if (!error) cache[full.string()] = Entry{time, size, file.shape, file.data};
+  IdxFile file = BeginUncached(path, remedy);
+  if (!error) cache[full.string()] = Entry{time, size, file.shape, file.data, file.loaded};
   return file;
 }
 
@@ -273,7 +306,7 @@ SourcePtr OpenIdxSplit(const std::string& name, const IdxOptions& options, std::
                   images_path.empty() ? "labels" : "images",
                   images_path.empty() ? "images" : "labels");
   }
-  IdxFile images = ReadIdx(images_path, remedy);
+  IdxFile images = BeginIdx(images_path, remedy);
   IdxFile labels = ReadIdx(labels_path, remedy);
   const int64_t records = images.shape.dims[0];
   if (records != labels.shape.dims[0]) {
@@ -298,7 +331,8 @@ SourcePtr OpenIdxSplit(const std::string& name, const IdxOptions& options, std::
   if (options.limit > 0) end = std::min(end, begin + options.limit);
   return std::make_shared<ArraysSource>(
       fmt::format("{} {}", name, split),
-      std::vector<Array>{Images(images, options), Labels(labels, options.classes)}, begin, end);
+      std::vector<Array>{Images(images, options), Labels(labels, options.classes)}, begin, end,
+      [loaded = images.loaded] { loaded.get(); });
 }
 
 std::function<SourcePtr(std::string_view)> OpenIdx(FieldReader& reader) {

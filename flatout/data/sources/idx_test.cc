@@ -282,6 +282,23 @@ TEST(IdxSource, ShapesAndLabels) {
   EXPECT_EQ(OpenIdxSplit("idx", pair.options, "test"), nullptr);
 }
 
+// The images come in while other things begin.
+TEST(IdxSource, WhatIsWrongInTheImagesIsFoundByTheFirstRead) {
+  const std::string labels = IdxHeader(8, {3000}) + std::string(3000, '\1');
+  const std::string images = Gzip(IdxHeader(8, {3000, 2}) + std::string(6000, 'x'));
+  std::string corrupt = images;
+  corrupt[corrupt.size() - 7] ^= 1;
+  for (const auto& [content, says] :
+       {std::pair(images.substr(0, images.size() - 9), "cut"), std::pair(corrupt, "corrupt")}) {
+    Pair pair(content, labels);
+    const SourcePtr source = OpenIdxSplit("idx", pair.options, "train");
+    EXPECT_EQ(source->size(), 3000);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_THAT(MessageOf<DataError>([&] { Column<char>(*source, {0}, 0); }), HasSubstr(says));
+    }
+  }
+}
+
 TEST(IdxSource, DifferentCounts) {
   Pair pair(IdxHeader(8, {3, 1}) + "abc", IdxHeader(8, {2}) + std::string(2, '\1'));
   EXPECT_THAT(MessageOf<DataError>([&] { OpenIdxSplit("idx", pair.options, "train"); }),
