@@ -87,7 +87,8 @@ bool Drawable(double value) { return std::abs(value) <= 1e300; }
 
 Axis LinearAxis(double low, double high, int count) {
   // Spans that are next to nothing have no steps that a double could hold.
-  if (!(high - low > 1e-300)) {
+  const double size = std::max(std::abs(low), std::abs(high));
+  if (!(high - low > std::max(1e-300, 1e-12 * size))) {
     const double room = std::max(std::abs(high) * 0.1, 1e-6);
     low -= low == 0 ? 0 : room;
     high += room;
@@ -290,6 +291,7 @@ std::string Draw(const LineChart& chart) {
   std::string html = "<figure><figcaption>" + Escape(chart.title) + "</figcaption>";
   if (!std::isfinite(x_low)) return html + NoData(chart.title) + "</figure>";
   const Axis x = LinearAxis(x_low, x_high, 5);
+  if (chart.from_zero) y_high = std::max(y_high, chart.least_top);
   const Axis y = ValueAxis(y_low, y_high, chart.from_zero, chart.may_be_log);
   std::string legend = "<ul class=\"legend\">", svg, label = chart.title;
   for (const Line& line : chart.lines) {

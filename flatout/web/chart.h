@@ -39,6 +39,7 @@ struct LineChart {
   std::string x_label;  // "step"
   std::vector<Line> lines;
   std::function<std::string(double)> y_text = ShortNumber;
+  double least_top = 0;     // the y axis reaches at least to here, where it begins at 0
   bool from_zero = false;   // the y axis begins at 0
   bool may_be_log = false;  // where values span more than a factor of 30
 };

@@ -236,6 +236,7 @@ std::string Curves(const RunStatus& status) {
                            .points = PointsOf(status, [](const RunPoint& p) { return p.full; }),
                            .style = 0}},
                 .y_text = [](double v) { return fmt::format("{:.4g} %", 100 * v); },
+                .least_top = 1,
                 .from_zero = true});
   const Points rates = PointsOf(status, [](const RunPoint& p) { return p.learning_rate; });
   if (std::any_of(rates.begin(), rates.end(),
@@ -335,6 +336,7 @@ std::string Input(const RunStatus& status) {
                   .lines = {{.name = "share of the time waited", .points = wait, .style = 4},
                             {.name = "queue fill", .points = fill, .style = 5}},
                   .y_text = [](double v) { return fmt::format("{:.3g} %", 100 * v); },
+                  .least_top = 0.1,
                   .from_zero = true});
   }
   return html + "</div>";
@@ -346,6 +348,11 @@ std::string Devices(const RunStatus& status) {
     return fmt::format("<td class=\"n\">{}</td>", value ? Escape(text(*value)) : "n/a");
   };
   for (const watch::DeviceStatus& device : status.devices) {
+    // Of the CPU nobody says any of this.
+    if (!device.memory_used_bytes && !device.memory_peak_bytes && !device.kernel_active &&
+        !device.power_watts && !device.temperature_celsius && !device.throttled) {
+      continue;
+    }
     rows += fmt::format(
         "<tr><td>{}</td>",
         Escape(fmt::format("{}: {}", device.index, device.name.empty() ? "device" : device.name)));
