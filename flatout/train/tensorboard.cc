@@ -225,7 +225,8 @@ void TensorBoardObserver::OnStart(const RunStart& start) {
   resumed_step_ = start.resumed_step;
   epoch_step_ = start.resumed_step.value_or(0);
   epoch_time_ = batch_time_ = SteadySeconds();
-  next_step_ = epoch_step_ + 1;
+  if (update_steps_ > 0) next_step_ = (epoch_step_ / update_steps_ + 1) * update_steps_;
+  several_replicas_ = start.replicas > 1;
   batch_step_ = epoch_step_;
   // First of all: the files of earlier sessions, or of the run that this one replaces.
   writer_->Post([folder, start] {
@@ -311,6 +312,8 @@ void TensorBoardObserver::WritePerformance(const Progress& progress) {
   if (const double all = progress.ledger.sum(); all > 0) {
     for (int i = 0; i < watch::kNumCauses; ++i) {
       const auto cause = static_cast<watch::Cause>(i);
+      // Between replicas of one process it is part of compute, and not known.
+      if (cause == watch::Cause::kCommunication && several_replicas_) continue;
       event.Scalar(fmt::format("time/{}_percent", Name(cause)),
                    100 * progress.ledger.of(cause) / all);
     }

@@ -58,6 +58,7 @@ class TensorBoardObserver : public Observer {
   int64_t update_steps_ = 0;  // 0: about once a second; below: not at all
   std::unique_ptr<watch::tensorboard::EventWriter> writer_;
   std::optional<int64_t> resumed_step_;
+  bool several_replicas_ = false;
   std::set<std::string> begun_;                      // runs that have an event of this session
   int64_t batch_step_ = -1, performance_step_ = -1;  // written last
   int64_t next_step_ = 0;                            // to be written, by update_freq

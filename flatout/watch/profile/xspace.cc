@@ -8,6 +8,7 @@
 #include <ctime>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "flatout/base/error.h"
@@ -123,7 +124,8 @@ bool IsStream(const std::string& name) {
                       [&](std::string_view derived) { return name.starts_with(derived); });
 }
 
-void AddLine(const Plane& plane, const Line& line, DeviceProfile& device,
+// `origin_ns`: times are counted from there, since 1970 they would be too long for a double.
+void AddLine(const Plane& plane, const Line& line, int64_t origin_ns, DeviceProfile& device,
              std::map<std::string, Kernel>& kernels, std::vector<TimedEvent>& timed) {
   for (const std::string_view bytes : line.events) {
     int64_t id = 0, offset = 0, duration = 0;
@@ -144,8 +146,8 @@ void AddLine(const Plane& plane, const Line& line, DeviceProfile& device,
         if (op.empty()) op = StatText(plane, stat, "hlo_op");
       }
     }
-    const double begin =
-        1e-9 * static_cast<double>(line.timestamp_ns) + 1e-12 * static_cast<double>(offset);
+    const double begin = 1e-9 * static_cast<double>(line.timestamp_ns - origin_ns) +
+                         1e-12 * static_cast<double>(offset);
     const double seconds = 1e-12 * static_cast<double>(duration);
     Kernel& kernel = kernels[name];
     if (kernel.count == 0) kernel.name = name;
@@ -190,9 +192,11 @@ std::vector<DeviceProfile> ReadDevices(std::string_view space) {
     device.end = -device.begin;
     std::map<std::string, Kernel> kernels;
     std::vector<TimedEvent> timed;
+    std::optional<int64_t> origin_ns;
     for (const std::string_view bytes : plane.lines) {
       const Line line = ReadLine(bytes);
-      if (IsStream(line.name)) AddLine(plane, line, device, kernels, timed);
+      if (!origin_ns) origin_ns = line.timestamp_ns;
+      if (IsStream(line.name)) AddLine(plane, line, *origin_ns, device, kernels, timed);
     }
     if (timed.empty()) continue;
     device.busy = Union(std::move(timed));

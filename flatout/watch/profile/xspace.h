@@ -20,7 +20,7 @@ struct Kernel {
 // What one device did.
 struct DeviceProfile {
   std::string name;           // "/device:GPU:0"
-  double begin = 0, end = 0;  // of its first and last event; seconds since 1970, as a rule
+  double begin = 0, end = 0;  // of its first and last event, in seconds from some moment on
   // In which at least one kernel or copy ran; streams run side by side.
   double busy = 0;
   std::vector<Kernel> kernels;  // the longest first

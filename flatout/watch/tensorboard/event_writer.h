@@ -2,8 +2,8 @@
 // disk.
 //
 // A folder holds one run; TensorBoard shows folders below it as runs "run/train" and so on. Each
-// file is a TFRecord file of events (event.h), appended to at least every few seconds with single
-// writes, so that a process killed at any point leaves a file that reads to its last whole event.
+// file is a TFRecord file of events (event.h), appended to with single writes as events come, so
+// that a process killed at any point leaves a file that reads to its last whole event.
 //
 // Whatever goes wrong (no permission, a full disk, an I/O error) is told once and ends nothing:
 // what could not be written is left out, and the file stays readable. After a full disk events are
@@ -60,7 +60,9 @@ int64_t TrimEvents(const std::string& folder, const Keep& keep);
 void RemoveEvents(const std::string& folder);
 
 struct EventWriterOptions {
-  double flush_seconds = 1;               // events wait that long for more, at most
+  // Events wait that long for more, at most. What has been written when a process is killed stays:
+  // a run that goes on from a snapshot should find the events up to it.
+  double flush_seconds = 0;
   size_t queue_bytes = size_t{64} << 20;  // of events that are waiting; more are left out
   OpenSink open = OpenEventFile;
 };

@@ -609,6 +609,111 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
   return nullptr;
 }
 
+// ---- the profiler (extension 1; see flatout/xla/profiler.cc) ----
+//
+// FAKE_CUDA_PROFILE names a file with what it is to have recorded; without it there is no profiler.
+// FAKE_CUDA_PROFILER: "filled" (it fills the caller's memory), "own" (it answers with its own, and
+// one byte too many, as XLA's does), "create", "start", "stop", "collect" (that call fails).
+
+struct ProfilerError {
+  std::string message;
+};
+struct ErrorArgs {
+  size_t struct_size;
+  void* priv;
+  ProfilerError* error;
+  const char* message;
+  size_t message_size;
+};
+struct ProfilerCreateArgs {
+  size_t struct_size;
+  const char* options;
+  size_t options_size;
+  void* profiler;
+};
+struct ProfilerCallArgs {
+  size_t struct_size;
+  void* profiler;
+};
+struct ProfilerCollectArgs {
+  size_t struct_size;
+  void* profiler;
+  uint8_t* buffer;
+  size_t buffer_size;
+};
+
+ProfilerError* FailsAt(const char* call) {
+  Record(std::string("profiler ") + call);
+  const char* how = std::getenv("FAKE_CUDA_PROFILER");
+  if (how == nullptr || std::strcmp(how, call) != 0) return nullptr;
+  return new ProfilerError{std::string("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in ") + call};
+}
+void ProfilerErrorDestroy(ErrorArgs* args) { delete args->error; }
+void ProfilerErrorMessage(ErrorArgs* args) {
+  args->message = args->error->message.data();
+  args->message_size = args->error->message.size();
+}
+ProfilerError* ProfilerErrorGetCode(ErrorArgs*) { return nullptr; }
+ProfilerError* ProfilerCreate(ProfilerCreateArgs* args) {
+  args->profiler = new std::string;
+  return FailsAt("create");
+}
+ProfilerError* ProfilerDestroy(ProfilerCallArgs* args) {
+  delete static_cast<std::string*>(args->profiler);
+  return FailsAt("destroy");
+}
+ProfilerError* ProfilerStart(ProfilerCallArgs*) { return FailsAt("start"); }
+ProfilerError* ProfilerStop(ProfilerCallArgs*) { return FailsAt("stop"); }
+ProfilerError* ProfilerCollect(ProfilerCollectArgs* args) {
+  if (ProfilerError* error = FailsAt("collect"); error != nullptr) return error;
+  auto& space = *static_cast<std::string*>(args->profiler);
+  if (space.empty()) {
+    if (std::FILE* file = std::fopen(std::getenv("FAKE_CUDA_PROFILE"), "r"); file != nullptr) {
+      char part[4096];
+      for (size_t got = 0; (got = std::fread(part, 1, sizeof(part), file)) > 0;) {
+        space.append(part, got);
+      }
+      std::fclose(file);
+    }
+  }
+  const char* how = std::getenv("FAKE_CUDA_PROFILER");
+  if (how != nullptr && std::strcmp(how, "own") == 0) {
+    args->buffer = reinterpret_cast<uint8_t*>(space.data());
+    args->buffer_size = space.size() + 1;
+  } else if (args->buffer == nullptr) {
+    args->buffer_size = space.size();
+  } else {
+    std::memcpy(args->buffer, space.data(), space.size());
+  }
+  return nullptr;
+}
+
+PJRT_Extension_Base* FakeProfiler() {
+  if (std::getenv("FAKE_CUDA_PROFILE") == nullptr) return nullptr;
+  static struct {
+    size_t struct_size = sizeof(*this);
+    void* priv = nullptr;
+    void (*error_destroy)(ErrorArgs*) = ProfilerErrorDestroy;
+    void (*error_message)(ErrorArgs*) = ProfilerErrorMessage;
+    ProfilerError* (*error_get_code)(ErrorArgs*) = ProfilerErrorGetCode;
+    ProfilerError* (*create)(ProfilerCreateArgs*) = ProfilerCreate;
+    ProfilerError* (*destroy)(ProfilerCallArgs*) = ProfilerDestroy;
+    ProfilerError* (*start)(ProfilerCallArgs*) = ProfilerStart;
+    ProfilerError* (*stop)(ProfilerCallArgs*) = ProfilerStop;
+    ProfilerError* (*collect)(ProfilerCollectArgs*) = ProfilerCollect;
+  } api;
+  static struct {
+    PJRT_Extension_Base base;
+    void* api;
+    int64_t context_id;
+  } extension;
+  extension.base.struct_size = sizeof(extension);
+  extension.base.type = static_cast<PJRT_Extension_Type>(1);
+  extension.base.next = nullptr;
+  extension.api = &api;
+  return &extension.base;
+}
+
 }  // namespace
 
 extern "C" const PJRT_Api* GetPjrtApi() {
@@ -620,7 +725,7 @@ extern "C" const PJRT_Api* GetPjrtApi() {
   static std::vector<uint64_t> table(real->struct_size / 8 + 1);
   std::memcpy(table.data(), real, real->struct_size);
   auto* api = reinterpret_cast<PJRT_Api*>(table.data());
-  api->extension_start = nullptr;
+  api->extension_start = FakeProfiler();
   api->PJRT_Error_Destroy = ErrorDestroy;
   api->PJRT_Error_Message = ErrorMessage;
   api->PJRT_Error_GetCode = ErrorGetCode;
