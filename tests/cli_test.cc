@@ -395,8 +395,9 @@ TEST_F(Cli, TrainEvaluatePredict) {
   // Not a terminal: no bar, no colours.
   EXPECT_THAT(train.out, AllOf(Not(HasSubstr("\033")), Not(HasSubstr("\r"))));
   EXPECT_THAT(FilesIn(folder_ / "run"),
-              UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json",
-                                   "weights.safetensors", "best.safetensors", "checkpoints"));
+              UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json", "facts.json",
+                                   "run.log", "tensorboard", "weights.safetensors",
+                                   "best.safetensors", "checkpoints"));
   const nlohmann::json summary = Summary("run");
   EXPECT_EQ(summary["status"], "done");
   EXPECT_EQ(summary["exit_code"], 0);

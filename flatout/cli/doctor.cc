@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "flatout/base/cgroup.h"
@@ -12,6 +13,7 @@
 #include "flatout/base/file.h"
 #include "flatout/base/text.h"
 #include "flatout/cli/command.h"
+#include "flatout/cli/doctor_run.h"
 #include "flatout/cli/gpus.h"
 #include "flatout/data/pipeline.h"
 #include "flatout/xla/compile_cache.h"
@@ -243,9 +245,17 @@ int Doctor() {
 }  // namespace
 
 void AddDoctor(CLI::App& app, Run* run) {
-  CLI::App* command =
-      app.add_subcommand("doctor", "Say what this machine has, what is missing, what to install");
-  command->callback([run] { *run = Doctor; });
+  CLI::App* command = app.add_subcommand(
+      "doctor",
+      "Say what this machine has, what is missing, what to install; or explain a run: whether its "
+      "device ran full, what limits it, what to change");
+  auto folder = std::make_shared<std::string>();
+  command->add_option("run", *folder,
+                      "A run folder, also of a run that is at work or was killed, for example "
+                      "runs/cnn; without it the machine is looked at");
+  command->callback([folder, run] {
+    *run = folder->empty() ? Run(Doctor) : Run([folder] { return ExplainRun(*folder); });
+  });
 }
 
 }  // namespace flatout::cli

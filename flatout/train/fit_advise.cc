@@ -18,8 +18,9 @@ using watch::Change;
 
 // Windows are judged that long, or as long as the log's intervals where those are shorter.
 constexpr double kMostWindowSeconds = 5;
-// And hold so many launches.
-constexpr int64_t kLeastLaunches = 5;
+// And hold so many launches. Those that come first after a change belong to it.
+constexpr int64_t kLeastLaunches = 4;
+constexpr int64_t kSettlingLaunches = 2;
 // A change is tried where it promises that much, and taken back where it costs that much.
 constexpr double kLeastGain = 1.05;
 constexpr double kLoss = 0.97;
@@ -72,19 +73,19 @@ watch::RunFacts Trainer::Fitting::WindowFacts() const {
 
 void Trainer::Fitting::Consider() {
   const double wanted = std::min(t_.config_.watch.log_seconds, kMostWindowSeconds);
-  if (pending_change_ || SteadySeconds() - window_.begun < wanted ||
+  if (trial_ && trial_->settling && launches_ - window_.launches >= kSettlingLaunches) {
+    trial_->settling = false;
+    BeginWindow();
+    return;
+  }
+  if (pending_change_ || (trial_ && trial_->settling) || SteadySeconds() - window_.begun < wanted ||
       launches_ - window_.launches < kLeastLaunches) {
     return;
   }
   const watch::RunFacts facts = WindowFacts();
   const double speed = static_cast<double>(facts.samples) / std::max(facts.ledger.training(), 1e-9);
   if (trial_) {
-    // What the change itself disturbed is no measure of it.
-    if (trial_->settling) {
-      trial_->settling = false;
-    } else {
-      EndTrial(speed);
-    }
+    EndTrial(speed);
     BeginWindow();
     return;
   }

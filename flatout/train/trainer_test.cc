@@ -692,7 +692,7 @@ TEST(TrainerTest, TheRunFolderTellsTheRun) {
                   Devices(1));
   const FitResult result = Fit(trainer, &folder);
   EXPECT_THAT(FilesIn(folder.path()),
-              UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json",
+              UnorderedElementsAre("run.toml", "facts.json", "metrics.jsonl", "summary.json",
                                    "weights.safetensors", "best.safetensors", "checkpoints"));
   EXPECT_EQ(Config::LoadToml(folder.File("run.toml")), config.tree);
 
@@ -744,7 +744,7 @@ TEST(TrainerTest, TheRunFolderTellsTheRun) {
     }
     if (line["event"] != "log") epochs.push_back(line["event"]);
   }
-  EXPECT_THAT(epochs, ElementsAre("plan", "epoch", "epoch", "test"));
+  EXPECT_THAT(epochs, ElementsAre("plan", "epoch", "epoch", "test", "end"));
 }
 
 TEST(TrainerTest, WithSeveralDevicesCommunicationIsUnknownNotZero) {
@@ -856,7 +856,8 @@ TEST(TrainerTest, ADiskThatFillsUpLeavesNothingHalfWritten) {
     EXPECT_EQ(error.exit_code(), kExitUsage);
   }
   EXPECT_THAT(FilesIn(folder.path()),
-              UnorderedElementsAre("run.toml", "metrics.jsonl", "summary.json", "checkpoints"));
+              UnorderedElementsAre("facts.json", "run.toml", "metrics.jsonl", "summary.json",
+                                   "checkpoints"));
   EXPECT_THAT(FilesIn(folder.File("checkpoints")), ElementsAre());
   const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
   EXPECT_EQ(summary["status"], "failed");
@@ -1054,11 +1055,13 @@ TEST(TrainerTest, ASlowStageIsTheLimitThatTheVerdictNames) {
               },
               "decode")
           .source();
+  // So short a run would be slow by compiling.
+  const RunConfig config =
+      Options("global_batch = 8\nsteps_per_launch = 1", "[data]\nsource = \"arrays\"\nworkers = 1");
+  Train(config, Linear(), {.train = Source(8)});
   for (const auto& [source, stage] : {std::pair(slow_reader, "slow read"), {slow_map, "decode"}}) {
     SCOPED_TRACE(stage);
-    Trainer trainer(Options("global_batch = 8\nsteps_per_launch = 1",
-                            "[data]\nsource = \"arrays\"\nworkers = 1"),
-                    Linear(), {.train = source}, Devices(1));
+    Trainer trainer(config, Linear(), {.train = source}, Devices(1));
     const FitResult result = Fit(trainer);
     EXPECT_EQ(result.verdict.limit, "input");
     EXPECT_EQ(result.verdict.stage, stage);
