@@ -20,7 +20,6 @@ std::span<const Handler> Handlers();
 
 // The kernel of that call, made on the first request and kept; nullptr where there is none, and
 // `why_not` says so. From any thread.
-Kernel* FindKernel(std::string_view target, std::span<const int64_t> numbers,
-                   std::string* why_not);
+Kernel* FindKernel(std::string_view target, std::span<const int64_t> numbers, std::string* why_not);
 
 }  // namespace flatout::kernels

@@ -95,8 +95,8 @@ Lowering::Lowering(const xla::Client& client, Choice choice) : choice_(choice) {
   active_ = true;
   description_ = fmt::format("oneDNN {} ({}, {} thread{})", library->version_text, library->isa,
                              library->threads, library->threads == 1 ? "" : "s");
-  cache_salt_ = fmt::format("kernels 1: {} {}", choice == Choice::kAuto ? "auto" : "onednn",
-                            description_);
+  cache_salt_ =
+      fmt::format("kernels 1: {} {}", choice == Choice::kAuto ? "auto" : "onednn", description_);
 }
 
 std::unique_ptr<ir::Graph> Lowering::Lower(const ir::Graph& graph,

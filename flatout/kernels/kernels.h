@@ -43,7 +43,7 @@ Choice ChoiceFromEnvironment();
 
 // One op that was looked at.
 struct Decision {
-  std::string scope, what;     // "conv2d_1", "convolution by weights 64x28x28x32 3x3 f32"
+  std::string scope, what;  // "conv2d_1", "convolution by weights 64x28x28x32 3x3 f32"
   bool library = false;
   std::string implementation;  // of the library: "brgconv:avx512_core"
   std::string why;             // why XLA does it

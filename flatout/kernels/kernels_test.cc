@@ -167,7 +167,11 @@ std::vector<Conv> Convs() {
       {"DepthwiseStride2", {2, 11, 11, 32}, {3, 3, 1, 32}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 32},
       {"OneDimension", {4, 33, 16}, {5, 16, 32}, {1}, {1}, {2, 2}},
       {"Causal", {4, 33, 16}, {3, 16, 16}, {1}, {4}, {8, 0}},
-      {"ThreeDimensions", {2, 6, 7, 8, 16}, {3, 3, 3, 16, 16}, {1, 1, 1}, {1, 1, 1},
+      {"ThreeDimensions",
+       {2, 6, 7, 8, 16},
+       {3, 3, 3, 16, 16},
+       {1, 1, 1},
+       {1, 1, 1},
        {1, 1, 1, 1, 1, 1}},
       {"OddChannels", {3, 9, 9, 5}, {3, 3, 5, 7}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
       {"OneElement", {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
@@ -178,14 +182,13 @@ Value AddConvolution(Graph& graph, const Conv& conv, DType dtype) {
   const Value x = graph.AddParameter(Shape(dtype, conv.input), "x");
   const Value w = graph.AddParameter(Shape(dtype, conv.kernel), "w");
   const std::string digits = std::string("012").substr(0, conv.strides.size());
-  return ir::Convolution(
-      x, w,
-      {.layout = fmt::format("b{0}f_{0}io->b{0}f", digits),
-       .strides = conv.strides,
-       .lhs_dilation = Dims(conv.strides.size(), 1),
-       .rhs_dilation = conv.dilation,
-       .padding = conv.padding,
-       .feature_group_count = conv.groups});
+  return ir::Convolution(x, w,
+                         {.layout = fmt::format("b{0}f_{0}io->b{0}f", digits),
+                          .strides = conv.strides,
+                          .lhs_dilation = Dims(conv.strides.size(), 1),
+                          .rhs_dilation = conv.dilation,
+                          .padding = conv.padding,
+                          .feature_group_count = conv.groups});
 }
 
 class Convolutions : public ::testing::TestWithParam<Conv> {};
@@ -303,8 +306,8 @@ TEST_P(Kernels, NarrowOperandsGiveWideResults) {
   Graph graph;
   const Value a = graph.AddParameter(Shape(DType::kBF16, {2, 33, 64}), "a");
   const Value b = graph.AddParameter(Shape(DType::kBF16, {2, 64, 48}), "b");
-  const ir::DotDims dims = {.lhs_batch = {0}, .rhs_batch = {0}, .lhs_contract = {2},
-                            .rhs_contract = {1}};
+  const ir::DotDims dims = {
+      .lhs_batch = {0}, .rhs_batch = {0}, .lhs_contract = {2}, .rhs_contract = {1}};
   graph.SetOutputs({ir::DotGeneral(a, b, dims, DType::kF32), ir::DotGeneral(a, b, dims)});
   std::vector<Decision> decisions;
   Lowering(client(), Choice::kOneDnn).Lower(graph, &decisions);
@@ -337,9 +340,8 @@ TEST_P(Kernels, ArraysOfNothingAreLeftToXla) {
     EXPECT_THAT(decision.why, HasSubstr("nothing to compute"));
   }
   // The sum of nothing is 0.
-  const auto outputs =
-      RunProgram(client(), Lowering(client(), Choice::kOneDnn).ToStablehlo(graph), graph,
-                 RandomArguments(graph));
+  const auto outputs = RunProgram(client(), Lowering(client(), Choice::kOneDnn).ToStablehlo(graph),
+                                  graph, RandomArguments(graph));
   EXPECT_EQ(outputs[1], Array(15 * sizeof(float)));
 }
 
@@ -428,8 +430,8 @@ std::vector<Array> LoopArguments(const Graph& graph, int32_t steps) {
 TEST_P(Kernels, LoopsGiveTheSameBitsHoweverTheyAreDivided) {
   const auto graph = LoopGraph();
   std::vector<Decision> decisions;
-  const std::string text = ir::ToStablehlo(
-      *Lowering(client(), Choice::kOneDnn).Lower(*graph, &decisions));
+  const std::string text =
+      ir::ToStablehlo(*Lowering(client(), Choice::kOneDnn).Lower(*graph, &decisions));
   // The product and the convolution, and their gradients by kernels; by data only the product's.
   ASSERT_EQ(decisions.size(), 5U);
   for (const Decision& decision : decisions) EXPECT_TRUE(decision.library) << decision.what;
@@ -477,12 +479,11 @@ TEST_P(Kernels, NotANumberStaysOne) {
   const Value b = graph.AddParameter(Shape(DType::kF32, {16, 8}), "b");
   const Value bias = graph.AddParameter(Shape(DType::kF32, {8}), "bias");
   graph.SetOutputs({ir::ReduceSum(ir::Relu(ir::MatMul(a, b) + bias))});
-  EXPECT_THAT(ir::Dump(*Lowering(client(), Choice::kOneDnn).Lower(graph)),
-              Not(HasSubstr("relu(")));
+  EXPECT_THAT(ir::Dump(*Lowering(client(), Choice::kOneDnn).Lower(graph)), Not(HasSubstr("relu(")));
   std::vector<Array> arguments = RandomArguments(graph);
   ir::StoreElement(DType::kF32, std::nan(""), arguments[1].data());
-  const auto outputs = RunProgram(
-      client(), Lowering(client(), Choice::kOneDnn).ToStablehlo(graph), graph, arguments);
+  const auto outputs = RunProgram(client(), Lowering(client(), Choice::kOneDnn).ToStablehlo(graph),
+                                  graph, arguments);
   EXPECT_TRUE(std::isnan(ir::LoadElement(DType::kF32, outputs[0].data())));
 }
 
@@ -518,8 +519,9 @@ TEST(Choices, AreReadAndCheckedFor) {
   EXPECT_EQ(ParseChoice("xla"), Choice::kXla);
   EXPECT_EQ(ParseChoice("onednn"), Choice::kOneDnn);
   EXPECT_EQ(ParseChoice("auto"), Choice::kAuto);
-  EXPECT_THAT([] { ParseChoice("mkl"); },
-              ThrowsMessage<UserError>(AllOf(HasSubstr("\"mkl\""), HasSubstr("xla, onednn or auto"))));
+  EXPECT_THAT(
+      [] { ParseChoice("mkl"); },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("\"mkl\""), HasSubstr("xla, onednn or auto"))));
 }
 
 // Runs in a process of its own (a death test), where the library has not been looked for yet.
@@ -535,9 +537,8 @@ TEST(Choices, AreReadAndCheckedFor) {
       nullptr);
   const xla::Client& client = ClientOf("cpu");
   const Lowering first(client, Choice::kAuto), second(client, Choice::kOneDnn);
-  const bool same =
-      first.ToStablehlo(*ProductGraph(512)) == ir::ToStablehlo(*ProductGraph(512)) &&
-      !first.active() && !second.active() && first.cache_salt().empty();
+  const bool same = first.ToStablehlo(*ProductGraph(512)) == ir::ToStablehlo(*ProductGraph(512)) &&
+                    !first.active() && !second.active() && first.cache_salt().empty();
   std::_Exit(same && lines == 1 ? 0 : 1);
 }
 

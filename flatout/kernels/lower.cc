@@ -28,9 +28,7 @@ using ir::Value;
 // Sizes up to which the library's 32-bit offsets hold.
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
-bool InRange(const Shape& shape) {
-  return shape.size() > 0 && shape.size() <= kMostElements;
-}
+bool InRange(const Shape& shape) { return shape.size() > 0 && shape.size() <= kMostElements; }
 
 Dims RowMajor(const Dims& dims) {
   Dims strides(dims.size());
@@ -410,8 +408,8 @@ std::optional<Convolved> AsForwardOrByData(const Node& node, const Layout& layou
   const Dims& lhs_dilation = attrs.Ints("lhs_dilation");
   const Value mirror = MirrorOf(node.input(1), layout.kernel.spatial);
   const bool spread = !AllOne(lhs_dilation);
-  const bool by_data =
-      AllOne(attrs.Ints("strides")) && (mirror || (spread && AllOne(SizesAt(kernel, layout.kernel.spatial))));
+  const bool by_data = AllOne(attrs.Ints("strides")) &&
+                       (mirror || (spread && AllOne(SizesAt(kernel, layout.kernel.spatial))));
   if (spread && !by_data) return std::nullopt;
   Convolved result;
   ConvolutionSpec& spec = result.spec;

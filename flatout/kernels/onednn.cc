@@ -15,8 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFile =
-    "onednn/onednn_cpu_gomp-2023.2.0.data/data/lib/libdnnl.so.3";
+constexpr std::string_view kFile = "onednn/onednn_cpu_gomp-2023.2.0.data/data/lib/libdnnl.so.3";
 // The oldest library whose functions and rules are the ones this is written for.
 constexpr int kMajor = 3, kMinor = 2;
 
@@ -75,8 +74,8 @@ std::string FindLibrary(std::string& why_not) {
   return "";
 }
 
-// What libgomp reads once, when it is loaded: as many threads as this process may really use, and no
-// spinning of threads that wait (they would take the cores from XLA's threads).
+// What libgomp reads once, when it is loaded: as many threads as this process may really use, and
+// no spinning of threads that wait (they would take the cores from XLA's threads).
 void SetOpenMpDefaults(int threads) {
   setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), /*overwrite=*/0);
   setenv("OMP_DYNAMIC", "false", 0);
@@ -96,8 +95,8 @@ void Load(Loaded& loaded) {
   const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
     if (function != nullptr) return true;
-    loaded.why_not = fmt::format("{} is no oneDNN {}.{}: it has no function {}", path, kMajor,
-                                 kMinor, name);
+    loaded.why_not =
+        fmt::format("{} is no oneDNN {}.{}: it has no function {}", path, kMajor, kMinor, name);
     return false;
   };
 #define FLATOUT_FIND(name) \
@@ -105,8 +104,7 @@ void Load(Loaded& loaded) {
   FLATOUT_ONEDNN_FUNCTIONS(FLATOUT_FIND)
 #undef FLATOUT_FIND
   const dnnl_version_t* version = library.version();
-  library.version_text =
-      fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+  library.version_text = fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
   if (version->major != kMajor || version->minor < kMinor ||
       version->cpu_runtime != DNNL_RUNTIME_OMP) {
     loaded.why_not = fmt::format(
@@ -170,19 +168,19 @@ dnnl_data_type_t ToOneDnn(ir::DType dtype) {
 
 MemoryDesc Strided(ir::DType dtype, const Dims& dims, const Dims& strides) {
   MemoryDesc desc;
-  Check(OneDnn::Get()->memory_desc_create_with_strides(
-            desc.put(), static_cast<int>(dims.size()), dims.data(), ToOneDnn(dtype),
-            strides.data()),
-        "memory description");
+  Check(
+      OneDnn::Get()->memory_desc_create_with_strides(desc.put(), static_cast<int>(dims.size()),
+                                                     dims.data(), ToOneDnn(dtype), strides.data()),
+      "memory description");
   return desc;
 }
 
 MemoryDesc AnyLayout(ir::DType dtype, const Dims& dims) {
   MemoryDesc desc;
-  Check(OneDnn::Get()->memory_desc_create_with_tag(desc.put(), static_cast<int>(dims.size()),
-                                                   dims.data(), ToOneDnn(dtype),
-                                                   dnnl_format_tag_any),
-        "memory description");
+  Check(
+      OneDnn::Get()->memory_desc_create_with_tag(desc.put(), static_cast<int>(dims.size()),
+                                                 dims.data(), ToOneDnn(dtype), dnnl_format_tag_any),
+      "memory description");
   return desc;
 }
 
@@ -225,8 +223,7 @@ int Plan::At(Place place, int64_t index, const MemoryDesc& desc) {
 int Plan::Scratch(const_dnnl_memory_desc_t desc) {
   const OneDnn& library = *OneDnn::Get();
   Slot slot{Place::kScratch, scratch_bytes_, {}};
-  Check(library.memory_create(slot.memory.put(), desc, library.engine, DNNL_MEMORY_NONE),
-        "memory");
+  Check(library.memory_create(slot.memory.put(), desc, library.engine, DNNL_MEMORY_NONE), "memory");
   slots_.push_back(std::move(slot));
   const auto bytes = static_cast<int64_t>(library.memory_desc_get_size(desc));
   scratch_bytes_ += (bytes + 63) / 64 * 64;

@@ -15,38 +15,38 @@
 namespace flatout::kernels {
 
 // The functions of the library that are used, without their prefix "dnnl_".
-#define FLATOUT_ONEDNN_FUNCTIONS(F)                                                        \
-  F(version)                                                                               \
-  F(get_effective_cpu_isa)                                                                 \
-  F(engine_create)                                                                         \
-  F(stream_create)                                                                         \
-  F(stream_wait)                                                                           \
-  F(memory_desc_create_with_strides)                                                       \
-  F(memory_desc_create_with_tag)                                                           \
-  F(memory_desc_clone)                                                                     \
-  F(memory_desc_destroy)                                                                   \
-  F(memory_desc_equal)                                                                     \
-  F(memory_desc_get_size)                                                                  \
-  F(memory_create)                                                                         \
-  F(memory_destroy)                                                                        \
-  F(memory_set_data_handle)                                                                \
-  F(primitive_attr_create)                                                                 \
-  F(primitive_attr_destroy)                                                                \
-  F(primitive_attr_set_scratchpad_mode)                                                    \
-  F(primitive_attr_set_post_ops)                                                           \
-  F(post_ops_create)                                                                       \
-  F(post_ops_destroy)                                                                      \
-  F(post_ops_append_eltwise)                                                               \
-  F(matmul_primitive_desc_create)                                                          \
-  F(convolution_forward_primitive_desc_create)                                             \
-  F(convolution_backward_data_primitive_desc_create)                                       \
-  F(convolution_backward_weights_primitive_desc_create)                                    \
-  F(reorder_primitive_desc_create)                                                         \
-  F(primitive_desc_query)                                                                  \
-  F(primitive_desc_query_md)                                                               \
-  F(primitive_desc_destroy)                                                                \
-  F(primitive_create)                                                                      \
-  F(primitive_destroy)                                                                     \
+#define FLATOUT_ONEDNN_FUNCTIONS(F)                     \
+  F(version)                                            \
+  F(get_effective_cpu_isa)                              \
+  F(engine_create)                                      \
+  F(stream_create)                                      \
+  F(stream_wait)                                        \
+  F(memory_desc_create_with_strides)                    \
+  F(memory_desc_create_with_tag)                        \
+  F(memory_desc_clone)                                  \
+  F(memory_desc_destroy)                                \
+  F(memory_desc_equal)                                  \
+  F(memory_desc_get_size)                               \
+  F(memory_create)                                      \
+  F(memory_destroy)                                     \
+  F(memory_set_data_handle)                             \
+  F(primitive_attr_create)                              \
+  F(primitive_attr_destroy)                             \
+  F(primitive_attr_set_scratchpad_mode)                 \
+  F(primitive_attr_set_post_ops)                        \
+  F(post_ops_create)                                    \
+  F(post_ops_destroy)                                   \
+  F(post_ops_append_eltwise)                            \
+  F(matmul_primitive_desc_create)                       \
+  F(convolution_forward_primitive_desc_create)          \
+  F(convolution_backward_data_primitive_desc_create)    \
+  F(convolution_backward_weights_primitive_desc_create) \
+  F(reorder_primitive_desc_create)                      \
+  F(primitive_desc_query)                               \
+  F(primitive_desc_query_md)                            \
+  F(primitive_desc_destroy)                             \
+  F(primitive_create)                                   \
+  F(primitive_destroy)                                  \
   F(primitive_execute)
 
 struct OneDnn {
@@ -89,10 +89,10 @@ class Owned {
  private:
   Object object_ = nullptr;
 };
-#define FLATOUT_OWNED(Name, object, function)                           \
-  struct Destroy##Name {                                                \
-    void operator()(object o) const { OneDnn::Get()->function(o); }     \
-  };                                                                    \
+#define FLATOUT_OWNED(Name, object, function)                       \
+  struct Destroy##Name {                                            \
+    void operator()(object o) const { OneDnn::Get()->function(o); } \
+  };                                                                \
   using Name = Owned<object, Destroy##Name>;
 FLATOUT_OWNED(MemoryDesc, dnnl_memory_desc_t, memory_desc_destroy)
 FLATOUT_OWNED(Memory, dnnl_memory_t, memory_destroy)

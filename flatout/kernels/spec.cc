@@ -98,7 +98,8 @@ Spec Decode(std::span<const int64_t> numbers) {
   Reader reader{numbers};
   Spec spec;
   spec.Visit(reader);
-  if (!reader.numbers.empty()) throw Internal("a kernel has {} numbers too many", reader.numbers.size());
+  if (!reader.numbers.empty())
+    throw Internal("a kernel has {} numbers too many", reader.numbers.size());
   return spec;
 }
 template MatmulSpec Decode(std::span<const int64_t>);
@@ -128,10 +129,9 @@ std::unique_ptr<Kernel> MakeMatmul(const MatmulSpec& spec, std::string* why_not)
       desc.put(), library.engine, a.get(), b.get(), bias.get(), c.get(), attr.get());
   if (!Usable(status, desc, why_not)) return nullptr;
   Plan plan;
-  std::vector<std::pair<int, int>> args = {
-      {DNNL_ARG_SRC, plan.At(Plan::Place::kOperand, 0, a)},
-      {DNNL_ARG_WEIGHTS, plan.At(Plan::Place::kOperand, 1, b)},
-      {DNNL_ARG_DST, plan.At(Plan::Place::kResult, 0, c)}};
+  std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, plan.At(Plan::Place::kOperand, 0, a)},
+                                           {DNNL_ARG_WEIGHTS, plan.At(Plan::Place::kOperand, 1, b)},
+                                           {DNNL_ARG_DST, plan.At(Plan::Place::kResult, 0, c)}};
   if (spec.bias) args.emplace_back(DNNL_ARG_BIAS, plan.At(Plan::Place::kOperand, 2, bias));
   plan.Add(desc, args);
   auto kernel = std::make_unique<PlanKernel>(std::move(plan));
@@ -186,8 +186,8 @@ std::unique_ptr<Kernel> MakeConvolution(const ConvolutionSpec& spec, std::string
     w_strides.insert(w_strides.begin(),
                      by_data ? in * spec.kernel_in_stride : out * spec.kernel_out_stride);
   }
-  const MemoryDesc w = Strided(w_type, Joined(w_dims, spec.kernel),
-                               Joined(w_strides, spec.kernel_strides));
+  const MemoryDesc w =
+      Strided(w_type, Joined(w_dims, spec.kernel), Joined(w_strides, spec.kernel_strides));
   const MemoryDesc any = AnyLayout(w_type, Joined(w_dims, spec.kernel));
   MemoryDesc bias;
   if (spec.bias) bias = Strided(spec.out, {spec.out_channels}, {1});
@@ -212,9 +212,9 @@ std::unique_ptr<Kernel> MakeConvolution(const ConvolutionSpec& spec, std::string
                 ChannelsLast(spec.out_channels, spec.out_size));
     const MemoryDesc hint_w = AnyLayout(spec.in, Joined(w_dims, spec.kernel));
     dnnl_status_t status = library.convolution_forward_primitive_desc_create(
-        forward.put(), library.engine, dnnl_forward_training, algorithm, hint_x.get(),
-        hint_w.get(), nullptr, hint_y.get(), spec.strides.data(), dilation.data(),
-        spec.pad_low.data(), spec.pad_high.data(), attr.get());
+        forward.put(), library.engine, dnnl_forward_training, algorithm, hint_x.get(), hint_w.get(),
+        nullptr, hint_y.get(), spec.strides.data(), dilation.data(), spec.pad_low.data(),
+        spec.pad_high.data(), attr.get());
     if (status == dnnl_success && by_data) {
       status = library.convolution_backward_data_primitive_desc_create(
           desc.put(), library.engine, algorithm, x.get(), any.get(), y.get(), spec.strides.data(),
