@@ -27,7 +27,8 @@ namespace flatout::web {
 namespace {
 
 constexpr int kThreads = 2;
-constexpr size_t kMostWaiting = 32;      // connections behind those that are being answered
+constexpr size_t kMostWaiting = 32;  // connections behind those that are being answered
+constexpr int kBacklog = 1024;       // connections that the kernel holds until they are accepted
 constexpr size_t kMostHeadBytes = 8192;  // of a request
 constexpr double kRequestSeconds = 5;    // for the whole request to arrive
 constexpr double kAnswerSeconds = 15;    // for the whole answer to leave, over a slow line too
@@ -199,7 +200,7 @@ class BoundedServer : public httplib::Server {
 
   // httplib lets five connections wait to be accepted; the sixth would be tried again only after a
   // second.
-  void LetMoreWait() { ::listen(svr_sock_, static_cast<int>(kMostWaiting)); }
+  void LetMoreWait() { ::listen(svr_sock_, kBacklog); }
 
  private:
   bool process_and_close_socket(socket_t socket) override {
