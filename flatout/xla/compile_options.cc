@@ -1,43 +1,11 @@
-// The two protocol buffers XLA wants for compiling, written by hand: a few varints don't need a
-// protobuf library and its generated classes.
+// The protocol buffers XLA wants for compiling.
 #include <charconv>
-#include <cstring>
 
+#include "flatout/base/proto.h"
 #include "flatout/xla/pjrt.h"
 
 namespace flatout::xla {
 namespace {
-
-// The wire format: a key of (field number, wire type), then the value.
-class ProtoWriter {
- public:
-  void Varint(int field, uint64_t value) {
-    Raw(static_cast<uint64_t>(field) << 3);
-    Raw(value);
-  }
-  void Bytes(int field, std::string_view bytes) {
-    Raw(static_cast<uint64_t>(field) << 3 | 2);
-    Raw(bytes.size());
-    text_ += bytes;
-  }
-  void Double(int field, double value) {
-    Raw(static_cast<uint64_t>(field) << 3 | 1);
-    char bytes[8];
-    std::memcpy(bytes, &value, 8);  // little-endian, as on x86_64
-    text_.append(bytes, 8);
-  }
-  std::string Take() { return std::move(text_); }
-
- private:
-  void Raw(uint64_t value) {
-    while (value >= 0x80) {
-      text_ += static_cast<char>(value | 0x80);
-      value >>= 7;
-    }
-    text_ += static_cast<char>(value);
-  }
-  std::string text_;
-};
 
 // OptionOverrideProto: string=1, bool=2, int=3, double=4.
 std::string Override(const std::string& text) {
@@ -46,10 +14,10 @@ std::string Override(const std::string& text) {
   int64_t integer = 0;
   double number = 0;
   if (text == "true" || text == "false") {
-    writer.Varint(2, text == "true");
+    writer.Bool(2, text == "true");
   } else if (auto r = std::from_chars(text.data(), end, integer);
              r.ec == std::errc() && r.ptr == end) {
-    writer.Varint(3, static_cast<uint64_t>(integer));
+    writer.Int(3, integer);
   } else if (auto r = std::from_chars(text.data(), end, number);
              r.ec == std::errc() && r.ptr == end) {
     writer.Double(4, number);
@@ -62,16 +30,16 @@ std::string Override(const std::string& text) {
 }  // namespace
 
 std::string CompileOptions::ToProto() const {
-  ProtoWriter assignment;                                     // DeviceAssignmentProto
-  assignment.Varint(1, static_cast<uint64_t>(num_replicas));  // replica_count
-  assignment.Varint(2, 1);                                    // computation_count
+  ProtoWriter assignment;           // DeviceAssignmentProto
+  assignment.Int(1, num_replicas);  // replica_count
+  assignment.Int(2, 1);             // computation_count
   ProtoWriter ids;
-  for (int id : device_ids) ids.Varint(1, static_cast<uint64_t>(id));  // replica_device_ids
-  assignment.Bytes(3, ids.Take());                                     // computation_devices
-  ProtoWriter build;                                    // ExecutableBuildOptionsProto
-  build.Varint(1, static_cast<uint64_t>(int64_t{-1}));  // device_ordinal: as assigned
-  build.Varint(4, static_cast<uint64_t>(num_replicas));
-  build.Varint(5, 1);                                          // num_partitions
+  for (int id : device_ids) ids.Int(1, id);  // replica_device_ids
+  assignment.Bytes(3, ids.Take());           // computation_devices
+  ProtoWriter build;                         // ExecutableBuildOptionsProto
+  build.Int(1, -1);                          // device_ordinal: as assigned
+  build.Int(4, num_replicas);
+  build.Int(5, 1);                                             // num_partitions
   if (!device_ids.empty()) build.Bytes(9, assignment.Take());  // device_assignment
   ProtoWriter options;                                         // CompileOptionsProto
   options.Bytes(3, build.Take());                              // executable_build_options
