@@ -136,6 +136,44 @@ TEST_F(Crash, KilledAtCallsThatChangeTheDisk) {
   EXPECT_GT(kills, 80 / stride);
 }
 
+// A run that takes another's folder: whenever it is killed, what begins there next is that run, and
+// nothing of the old one.
+TEST_F(Crash, KilledWhileItReplacesAnotherRun) {
+  const auto train = [&](const std::string& folder, const std::string& seed) {
+    std::vector<std::string> command = Train(folder);
+    command.insert(command.end(), {"--set", "train.epochs=2", "--set", "train.seed=" + seed});
+    return command;
+  };
+  ASSERT_EQ(Run(train("old", "0")).exit_code, 0);
+  ASSERT_EQ(Run(train("new", "1")).exit_code, 0);
+  int64_t kills = 0;
+  for (int64_t call = 1;; call += call < 24 ? 1 : 10) {
+    const std::string folder = fmt::format("replaced{}", call);
+    std::filesystem::copy(Path("old"), Path(folder), std::filesystem::copy_options::recursive);
+    std::vector<std::string> command = train(folder, "1");
+    command.emplace_back("--overwrite");
+    const Outcome outcome = Run(command, Faults(folder, {"=kill", fmt::format("_FROM={}", call)}));
+    if (outcome.exit_code == 0) break;
+    ASSERT_EQ(outcome.exit_code, -SIGKILL) << outcome.err;
+    ++kills;
+    const bool untouched =
+        ReadAll(Path(folder) / "run.toml") == ReadAll(Path("old") / "run.toml") &&
+        !std::filesystem::exists(Path(folder) / "replacing");
+    const Outcome next = Run(train(folder, "1"));
+    if (untouched) {
+      // Killed before it had begun to replace anything.
+      EXPECT_EQ(next.exit_code, 2) << call;
+      EXPECT_THAT(next.err, HasSubstr("train.seed"));
+    } else {
+      ASSERT_EQ(next.exit_code, 0) << call << ": " << next.err;
+      ExpectSame("new", folder);
+    }
+    ASSERT_FALSE(HasFailure()) << "call " << call;
+    std::filesystem::remove_all(Path(folder));
+  }
+  EXPECT_GT(kills, 24);
+}
+
 // The first signal saves, whatever the run is doing; the same command goes on.
 TEST_F(Crash, StoppedInEveryPhase) {
   ASSERT_EQ(Run(Train("whole")).exit_code, 0);

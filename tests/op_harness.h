@@ -30,9 +30,11 @@
 //              inputs. The inputs' float values are replaced by random ones of
 //              [gradient_low, gradient_high), so recorded edge values (0, NaN) do no harm; set
 //              `keep_inputs` where the values matter.
-//   Kernels    with library kernels in place of whatever the library can compute (small or not), its
-//              outputs and, if differentiable, its vector-Jacobian product equal those of XLA alone,
-//              in float32 and with bf16 inputs; a graph without such ops comes out as it went in.
+//   Kernels    with library kernels in place of whatever the library can compute (small or not),
+//   its
+//              outputs and, if differentiable, its vector-Jacobian product equal those of XLA
+//              alone, in float32 and with bf16 inputs; a graph without such ops comes out as it
+//              went in.
 // Besides, every row of the op table must have a case, and every row with a gradient rule a
 // differentiable one.
 #pragma once

@@ -73,7 +73,7 @@ struct AsyncSaver::State {
         result.notes.push_back(fmt::format("old snapshots stay: {}", error.what()));
       }
     };
-    retain([&] { return store.MakeRoom(snapshot.bytes(), options.retention); });
+    retain([&] { return store.MakeRoom(snapshot.disk_bytes(), options.retention); });
     if (!result.removed.empty()) {
       result.notes.push_back(fmt::format(
           "{}: too little room for another snapshot; {} older than the last were removed",
@@ -97,7 +97,16 @@ struct AsyncSaver::State {
     result.seconds = SteadySeconds() - begin;
     result.copy_seconds = progress.copy_seconds;
     result.write_seconds = progress.write_seconds;
-    if (result.ok) retain([&] { return store.Retain(options.retention); });
+    if (result.ok) {
+      retain([&] { return store.Retain(options.retention); });
+    } else if (result.no_space) {
+      // The next one finds more room than this one did.
+      retain([&] {
+        Retention least = options.retention;
+        least.keep_last = 1;
+        return store.Retain(least);
+      });
+    }
     return result;
   }
 

@@ -96,10 +96,14 @@ class PosixWritableFile : public WritableFile {
 class PosixReadableFile : public ReadableFile {
  public:
   explicit PosixReadableFile(std::string path) : path_(std::move(path)) {
-    fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    // Not to wait for whoever might write to a pipe.
+    fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd_ < 0) throw FileError("read", path_, errno);
     struct stat info {};
-    const int error = fstat(fd_, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
+    const int error = fstat(fd_, &info) != 0   ? errno
+                      : S_ISDIR(info.st_mode)  ? EISDIR
+                      : !S_ISREG(info.st_mode) ? ENOTSUP
+                                               : 0;
     if (error != 0) {
       close(fd_);
       throw FileError("read", path_, error);

@@ -26,11 +26,12 @@ struct TensorFile {
   const HostTensor* Find(std::string_view name) const;
 };
 
-// Writes atomically: temporary name, fsync, rename. Throws UserError naming path and reason (full
-// disk, no permission) and leaves what was there before.
+// Writes atomically: temporary name, fsync, rename, and a checksum as metadata "crc32c". Throws
+// UserError naming path and reason (full disk, no permission) and leaves what was there before.
 void SaveSafetensors(const std::string& path, const TensorFile& file);
-// Reads and checks a file: header, dtypes, offsets, sizes. Throws DataError naming path, byte
-// offset, what was expected and found.
+// Reads and checks a file: header, dtypes, offsets, sizes, and the checksum where it has one (which
+// is not part of the metadata that is returned). Throws DataError naming path, byte offset, what
+// was expected and found.
 TensorFile LoadSafetensors(const std::string& path);
 
 }  // namespace flatout::checkpoint

@@ -107,7 +107,9 @@ TEST_F(Safetensors, WritesTheLayoutThatOtherToolsRead) {
   std::memcpy(tensor.bytes.data(), &value, 4);
   file.tensors.push_back(tensor);
   SaveSafetensors(Path(), file);
-  const std::string header = "{\"w\":{\"dtype\":\"F32\",\"shape\":[1,1],\"data_offsets\":[0,4]}}";
+  const std::string header =
+      "{\"__metadata__\":{\"crc32c\":\"ad74e709\"},\"w\":{\"dtype\":\"F32\",\"shape\":[1,1],\"data_"
+      "offsets\":[0,4]}}";
   const std::string padded = header + std::string((8 - header.size() % 8) % 8, ' ');
   std::string expected(8, '\0');
   expected[0] = static_cast<char>(padded.size());
@@ -175,6 +177,27 @@ TEST_F(Safetensors, NoFlippedByteOfTheHeaderCrashes) {
       }
     }
   }
+}
+
+TEST_F(Safetensors, AFlippedByteOfTheTensorsIsFound) {
+  const TensorFile file{.tensors = {{"kernel", ir::Shape(ir::DType::kU8, {40}),
+                                     std::vector<std::byte>(40, std::byte{7})}},
+                        .metadata = {{"step", "3"}}};
+  const std::string path = Path("sum.safetensors");
+  SaveSafetensors(path, file);
+  EXPECT_EQ(LoadSafetensors(path).metadata, file.metadata);
+  const std::string good = ReadFile(path);
+  for (size_t i = good.size() - 40; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] ^= 16;
+    AtomicWriteFile(path, bad);
+    EXPECT_THROW(LoadSafetensors(path), DataError) << i;
+  }
+  // A file of another program has no checksum.
+  std::string without = good;
+  without.replace(without.find("crc32c"), 6, "crcxxx");
+  AtomicWriteFile(path, without);
+  EXPECT_EQ(LoadSafetensors(path).tensors[0].bytes, file.tensors[0].bytes);
 }
 
 TEST_F(Safetensors, SaysWhatIsWrongWithAnEntry) {

@@ -259,6 +259,19 @@ int64_t Snapshot::bytes() const {
   return bytes;
 }
 
+int64_t Snapshot::disk_bytes() const {
+  // A tensor's entry in a header; a file's name, rounding and share of the folder; checksums.
+  constexpr int64_t kTensor = 256, kFile = 16 << 10, kChecksum = 16;
+  int64_t total = static_cast<int64_t>(state.size()) + 3 * kFile;
+  for (const TensorGroup& group : groups) {
+    total += kFile;
+    for (const TensorSource& tensor : group.tensors) {
+      total += kTensor + static_cast<int64_t>(tensor.name.size());
+    }
+  }
+  return total + bytes() + bytes() / kPieceBytes * kChecksum;
+}
+
 int64_t SnapshotInfo::bytes() const {
   int64_t bytes = 0;
   for (const SavedFile& file : files) bytes += file.bytes;

@@ -80,6 +80,8 @@ struct Snapshot {
 
   // Of all tensors.
   int64_t bytes() const;
+  // What it takes on a disk, at most: headers, state, manifest and rounding to blocks included.
+  int64_t disk_bytes() const;
 };
 
 struct SavedFile {

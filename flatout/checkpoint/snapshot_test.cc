@@ -120,6 +120,34 @@ TEST_F(SnapshotTest, LargeOnesComeBackBitForBit) {
   }
 }
 
+// The room that is asked for before a snapshot is written is enough, blocks and folder included.
+TEST_F(SnapshotTest, TheDiskBytesSuffice) {
+  for (const int64_t rows : {1, 1000, 1 << 20}) {
+    Snapshot snapshot = MakeSnapshot(7, rows);
+    const int64_t bytes = snapshot.disk_bytes();
+    Store store(scratch_.File(fmt::format("room{}", rows)));
+    const std::string path = store.Write(std::move(snapshot)).path;
+    int64_t taken = 4096;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      struct stat info {};
+      ASSERT_EQ(stat(entry.path().c_str(), &info), 0);
+      taken += 512 * static_cast<int64_t>(info.st_blocks);
+    }
+    EXPECT_LE(taken, bytes) << rows;
+    EXPECT_LE(bytes, taken + (128 << 10)) << rows;
+  }
+}
+
+// Somebody would have to write into it for ever.
+TEST_F(SnapshotTest, APipeIsNotWaitedFor) {
+  Store store(scratch_.File("pipe"));
+  const std::string path = store.Write(MakeSnapshot(7)).path;
+  const std::string file = path + "/weights.safetensors";
+  std::filesystem::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  EXPECT_THAT(Verify(path), Not(IsEmpty()));
+}
+
 TEST_F(SnapshotTest, PartsCanBeLoadedAlone) {
   const std::string path = Write(9);
   // What is not asked for is not read.

@@ -324,7 +324,13 @@ std::vector<Inspection> Store::List() const {
   std::sort(places.rbegin(), places.rend());
   std::vector<Inspection> found;
   for (const Place& place : places) {
-    found.push_back(Inspect(folder_ + "/" + NameOf(place), files_));
+    Inspection& one = found.emplace_back(Inspect(folder_ + "/" + NameOf(place), files_));
+    if (one.condition == Condition::kComplete && one.info.step != place.step) {
+      one.condition = Condition::kDamaged;
+      one.problem =
+          fmt::format("{}: by its manifest it is a snapshot of step {}; was the folder renamed?",
+                      one.path, one.info.step);
+    }
   }
   return found;
 }

@@ -115,6 +115,15 @@ TEST_F(StoreTest, DamagedOnesAreSkippedAndTold) {
   EXPECT_THAT(none.skipped, SizeIs(4));
 }
 
+TEST_F(StoreTest, AFolderWithAnotherStepsNameIsNotTrusted) {
+  for (const int64_t step : {202, 300}) Write(step);
+  std::filesystem::rename(folder_ + "/step-000000202", folder_ + "/step-000000999");
+  const Newest newest = store_.LoadNewest();
+  ASSERT_TRUE(newest.snapshot);
+  EXPECT_EQ(newest.snapshot->info.step, 300);
+  EXPECT_THAT(newest.skipped, ElementsAre(AllOf(HasSubstr("step-000000999"), HasSubstr("202"))));
+}
+
 TEST_F(StoreTest, OtherNamesAreLeftAlone) {
   store_.Prepare();
   Write(1);

@@ -81,9 +81,18 @@ Found LookInto(const std::string& folder, const train::RunConfig& config) {
 
 RunChoice InFolder(const train::RunConfig& config, const RunWishes& wishes) {
   RunChoice choice{.path = wishes.run_dir};
+  if (train::RunFolder::IsBeingReplaced(choice.path)) {
+    train::RunFolder::CheckFree(choice.path);
+    choice.existing = Existing::kOverwrite;
+    choice.messages.push_back(fmt::format(
+        "{} was about to be replaced by another run when that ended; this run begins there",
+        choice.path));
+    return choice;
+  }
   const bool holds_run = HoldsRun(choice.path);
   if (wishes.overwrite) {
     choice.existing = Existing::kOverwrite;
+    if (holds_run) train::RunFolder::CheckFree(choice.path);
     const std::optional<train::RunState> state = holds_run ? PeekState(choice.path) : std::nullopt;
     if (state && !HasEnded(choice.path)) {
       choice.messages.push_back(
@@ -147,7 +156,9 @@ RunChoice ByName(const train::RunConfig& config, const RunWishes& wishes) {
   }
   std::reverse(folders.begin(), folders.end());  // the latest first
   for (const std::string& folder : folders) {
-    if (!HoldsRun(folder) || IsLocked(folder)) continue;
+    if (IsLocked(folder) || train::RunFolder::IsBeingReplaced(folder) || !HoldsRun(folder)) {
+      continue;
+    }
     const Found found = LookInto(folder, config);
     if (!found.state || found.nothing_left) continue;
     const bool ended = found.state->done && HasEnded(folder);

@@ -165,8 +165,9 @@ void Print(Account account, const std::string& folder) {
                             Cause::kCheckpoint, Cause::kHost}) {
     line += fmt::format("{} {}, ", watch::Name(cause), share(account.kept.of(cause)));
   }
-  line += fmt::format("work lost in crashes {}, waiting to restart {}", share(lost),
-                      share(account.waited));
+  line += account.restarts == 0 ? fmt::format("before and after training {}", share(lost))
+                                : fmt::format("work lost in crashes {}, waiting to restart {}",
+                                              share(lost), share(account.waited));
   std::printf("%s\n", line.c_str());
   std::printf("  run folder: %s\n", folder.c_str());
 }
@@ -251,6 +252,7 @@ int Supervise(const Options& options) {
   int64_t in_vain = 0, progress = -1;
   double wait = options.wait_seconds;
   End end;
+  bool stopped_waiting = false;  // there was no child to pass a signal on to
   for (bool first = true;; first = false) {
     std::fflush(stdout);
     child = Start(first ? plan.first : plan.again);
@@ -288,6 +290,7 @@ int Supervise(const Options& options) {
     account.waited += SteadySeconds() - from;
     if (signalled != 0) {
       end = {kExitPreempted, 0};
+      stopped_waiting = true;
       break;
     }
     if (!further) wait = std::min(2 * wait, options.most_wait_seconds);
@@ -295,12 +298,24 @@ int Supervise(const Options& options) {
   }
   account.wall = SteadySeconds() - begin;
   ReadKept(plan.folder, end.signal == 0, account);
-  std::printf("\ntraining %s\n", Describe(end).c_str());
+  if (stopped_waiting) {
+    std::printf("\nstopped while training waited to be started again; the same command goes on\n");
+  } else {
+    std::printf("\ntraining %s\n", Describe(end).c_str());
+  }
   if (!plan.done) Print(account, plan.folder);
   return end.exit_code;
 }
 
 }  // namespace
+
+// Seconds, or how often: CLI::Range takes NaN for a number in every range.
+const CLI::Validator kNotNegative(
+    [](std::string& text) {
+      const double value = std::atof(text.c_str());
+      return value >= 0 && value <= 1e9 ? "" : "expected a number from 0 to 1e9, found " + text;
+    },
+    "NUMBER");
 
 void AddSupervise(CLI::App& app, Run* run) {
   CLI::App* command = app.add_subcommand(
@@ -309,14 +324,14 @@ void AddSupervise(CLI::App& app, Run* run) {
   command
       ->add_option("--max-restarts", options->max_restarts,
                    "Starts in a row that bring no step further before giving up (10)")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(kNotNegative);
   command
       ->add_option("--wait", options->wait_seconds,
                    "Seconds before a restart after a start that brought no step further; each "
                    "further one waits twice as long (1)")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(kNotNegative);
   command->add_option("--most-wait", options->most_wait_seconds, "And never longer than this (60)")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(kNotNegative);
   command
       ->add_option("command", options->command,
                    "After --: the training command, train run.toml ...")

@@ -177,6 +177,7 @@ void Trainer::Fitting::Fail(const Error& error, bool state_lost) {
   FillSummary();
   TellEnd();
   if (folder_ == nullptr) return;
+  PromoteBest(launched_steps_);
   // What was learned before the error is worth keeping, unless that has been done already.
   if (result_.steps > 0 && !kept_ && !state_lost) SaveOrWarn("weights.safetensors");
   try {
@@ -389,6 +390,7 @@ void Trainer::Fitting::Retire() {
   watch::LedgerReport now = t_.ledger_->Report();
   if (saver_ != nullptr) {
     saver_->Tell();
+    PromoteBest(saver_->stats().last_step);
     const double computed = now.of(Cause::kCompute);
     const double slowed = saver_->NoteSteps(launch.steps, computed - computed_);
     if (slowed > 0) {
@@ -504,7 +506,11 @@ bool Trainer::Fitting::EndEpoch(bool complete) {
     end.note += end.note.empty() ? text : ", " + text;
   };
   std::optional<checkpoint::Score> score;
-  if (const double* value = Monitored(end.logs, best_.monitor())) {
+  // A run that was stopped goes on from before the epoch is summed up: what part of it gave is
+  // nothing to be measured by.
+  const double* watched =
+      complete || !result_.stopped ? Monitored(end.logs, best_.monitor()) : nullptr;
+  if (const double* value = watched) {
     score = {best_.monitor(), *value, best_.higher_is_better()};
     if (best_.Improves(*value)) {
       note(fmt::format("best {} so far", best_.monitor()));
@@ -541,7 +547,8 @@ bool Trainer::Fitting::EndEpoch(bool complete) {
     const Phase phase(*t_.ledger_, Cause::kHost, Stage::kCallbacks);
     observer_->OnEpochEnd(end);
   }
-  LogToFolder(progress);
+  // Not again what was logged after this very step.
+  if (interval_rows_ > 0) LogToFolder(progress);
   if (folder_ != nullptr) {
     Fields fields = {{"epoch", static_cast<double>(end.epoch)},
                      {"step", static_cast<double>(end.step)},
@@ -636,6 +643,7 @@ FitResult Trainer::Fitting::Finish() {
       folder_->Log("test", fields);
     }
   }
+  PromoteBest(launched_steps_);
   if (folder_ != nullptr) Save("weights.safetensors");
   if (t_.config_.watch.ceiling && !result_.stopped && last_) MeasureCeiling();
   ledger.Enter(Cause::kHost);

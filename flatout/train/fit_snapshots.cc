@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "flatout/base/clock.h"
 #include "flatout/base/error.h"
+#include "flatout/base/file.h"
 #include "flatout/base/log.h"
 #include "flatout/base/text.h"
 #include "flatout/train/fitting.h"
@@ -54,6 +56,7 @@ void Trainer::Fitting::GoOnFrom(const RunState& state) {
   if (saver_ != nullptr) saver_->StartAt(launched_steps_, state.sessions, state.ledger.wall);
   saved_ = Now(state.done);
   if (folder_ != nullptr) {
+    FindPendingBest();
     folder_->Log("resume", {{"step", static_cast<double>(state.steps)},
                             {"epoch", static_cast<double>(state.epochs)},
                             {"session", static_cast<double>(sessions_)}});
@@ -187,13 +190,46 @@ void Trainer::Fitting::SaveBest() {
   if (folder_ == nullptr) return;
   const Phase phase(*t_.ledger_, Cause::kCheckpoint, watch::Stage::kWeights);
   FinishBest();
+  const std::string name = RunFolder::PendingBest(launched_steps_);
+  pending_best_.push_back(launched_steps_);
   if (!CanShare()) {
-    SaveOrWarn("best.safetensors");
+    SaveOrWarn(name);
     return;
   }
-  best_saving_ = std::async(
-      std::launch::async, [weights = t_.DeferredWeights(), path = folder_->File("best.safetensors"),
-                           step = result_.steps] { SaveWeights(path, weights(), step); });
+  best_saving_ = std::async(std::launch::async,
+                            [weights = t_.DeferredWeights(), path = folder_->File(name),
+                             step = result_.steps] { SaveWeights(path, weights(), step); });
+}
+
+void Trainer::Fitting::PromoteBest(int64_t step) {
+  const auto end = std::upper_bound(pending_best_.begin(), pending_best_.end(), step);
+  if (end == pending_best_.begin()) return;
+  FinishBest();
+  std::error_code ignored;  // what could not be written was told, and the one before stays
+  for (auto one = pending_best_.begin(); one + 1 != end; ++one) {
+    std::filesystem::remove(folder_->File(RunFolder::PendingBest(*one)), ignored);
+  }
+  std::filesystem::rename(folder_->File(RunFolder::PendingBest(*(end - 1))),
+                          folder_->File(kBestFile), ignored);
+  pending_best_.erase(pending_best_.begin(), end);
+}
+
+void Trainer::Fitting::FindPendingBest() {
+  for (const int64_t step : folder_->PendingBests()) {
+    if (step <= launched_steps_) {
+      pending_best_.push_back(step);
+    } else {
+      std::error_code ignored;
+      std::filesystem::remove(folder_->File(RunFolder::PendingBest(step)), ignored);
+    }
+  }
+  PromoteBest(launched_steps_);
+  if (best_.value() && !FileExists(folder_->File(kBestFile))) {
+    observer_->OnMessage(
+        fmt::format("{} is not there any more; there is one again when {} gets "
+                    "better than {:.7g}",
+                    folder_->File(kBestFile), best_.monitor(), *best_.value()));
+  }
 }
 
 void Trainer::Fitting::FinishBest() {

@@ -104,9 +104,15 @@ class Trainer::Fitting {
   void Save(const std::string& name);
   // A disk that cannot take the weights does not end training; the last good file stays.
   void SaveOrWarn(const std::string& name);
-  // The best weights, written behind the steps that follow. At most one such file is under way.
+  // The best weights, written behind the steps that follow. At most one such file is under way. It
+  // lies beside best.safetensors until a snapshot of that step or a later one is on the disk: a run
+  // that goes on from before it may take another way.
   void SaveBest();
   void FinishBest();
+  // What is pending of steps up to `step` takes its place.
+  void PromoteBest(int64_t step);
+  // After a start from a snapshot.
+  void FindPendingBest();
 
   // ---- what is told of it (fit_report.cc) ----
 
@@ -236,6 +242,7 @@ class Trainer::Fitting {
   bool stopped_early_ = false;
   std::optional<Moment> saved_;  // of the snapshot handed over last
   std::unique_ptr<Saver> saver_;
+  std::vector<int64_t> pending_best_;  // launched steps, ascending
   std::future<void> best_saving_;
   bool best_failed_ = false;
   std::jthread stop_watch_;  // last: ends before what it uses

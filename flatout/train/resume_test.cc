@@ -357,6 +357,35 @@ TEST(ResumeTest, TheLedgerAndTheLogGoOn) {
               AllOf(Not(HasSubstr("\"step\":99}")), HasSubstr("\"event\":\"resume\"")));
 }
 
+// The best weights of work that was lost are not those of the run that goes on from before it.
+TEST(ResumeTest, BestWeightsKeepToTheSnapshots) {
+  const Job job{.train = "epochs = 4\nglobal_batch = 8\nsteps_per_launch = 1",
+                .rest = "[checkpoint]\nmonitor = \"loss\"\n"};
+  const std::string path = Fresh("best");
+  StoppedAt(7, job, path);  // 5 steps an epoch: the first epoch's are the best
+  const std::string best = path + "/best.safetensors";
+  const std::string of_first = ReadFile(best);
+  EXPECT_THAT(of_first, HasSubstr("\"step\":\"5\""));
+  const auto pending = [&](int64_t step) { return path + "/" + RunFolder::PendingBest(step); };
+  std::ofstream(pending(10)) << "of an epoch that was lost with its process";
+  Stopper again(8);
+  Session(job, path, &again, &again.stop);
+  EXPECT_EQ(ReadFile(best), of_first);
+  EXPECT_FALSE(FileExists(pending(10)));
+  // One that a snapshot has reached, before whose process could put it into its place.
+  std::filesystem::rename(best, pending(5));
+  Stopper third(9);
+  Session(job, path, &third, &third.stop);
+  EXPECT_EQ(ReadFile(best), of_first);
+  EXPECT_FALSE(FileExists(pending(5)));
+  // One that is gone is told.
+  std::filesystem::remove(best);
+  Stopper fourth(9);
+  fourth.stop.Ask("the test");
+  Session(job, path, &fourth, &fourth.stop);
+  EXPECT_THAT(fourth.messages, Contains(HasSubstr("best.safetensors is not there any more")));
+}
+
 TEST(ResumeTest, WhatIsBeingSavedIsNotOverwritten) {
   // Snapshots of every step, of which each shares the device's buffers while the next steps run.
   const Job job{.train = "epochs = 2\nglobal_batch = 8\nsteps_per_launch = 1",

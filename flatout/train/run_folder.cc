@@ -25,6 +25,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// There from before an old run's files are removed until the new run's are there.
+constexpr const char* kReplacing = "replacing";
+constexpr const char* kPendingBest = "best.pending-";
 // For how long another process may still hold a folder.
 constexpr double kLockSeconds = 2;
 constexpr const char* kLog = "metrics.jsonl";
@@ -88,6 +91,7 @@ RunFolder::RunFolder(std::string path, Existing existing) : path_(std::move(path
   MakeDirs(path_);
   lock_ = Lock(path_);
   for (const char* name : kFiles) holds_old_run_ |= FileExists(File(name));
+  holds_old_run_ |= IsBeingReplaced(path_);
   if (holds_old_run_ && existing == Existing::kRefuse) {
     if (lock_ >= 0) close(lock_);
     throw UserError(Code::kAlreadyExists,
@@ -111,10 +115,37 @@ std::string RunFolder::NewPath(const std::string& name) {
   return path;
 }
 
+std::string RunFolder::PendingBest(int64_t step) {
+  return fmt::format("{}{:09}.safetensors", kPendingBest, step);
+}
+
+std::vector<int64_t> RunFolder::PendingBests() const {
+  std::vector<int64_t> steps;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPendingBest)) continue;
+    const int64_t step = std::atoll(name.c_str() + std::string_view(kPendingBest).size());
+    if (name == PendingBest(step)) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+bool RunFolder::IsBeingReplaced(const std::string& path) {
+  return FileExists(path + "/" + kReplacing);
+}
+
 void RunFolder::Begin(const Config& tree, std::optional<int64_t> resumed_log_bytes) {
-  if (holds_old_run_ && !resumed_log_bytes) {
+  const bool replaces = (holds_old_run_ || IsBeingReplaced(path_)) && !resumed_log_bytes;
+  if (replaces) {
+    // Whoever finds this knows that the rest is no run to go on with.
+    AtomicWriteFile(File(kReplacing), "another run takes this folder\n");
     std::error_code ignored;
     for (const char* name : kFiles) std::filesystem::remove_all(File(name), ignored);
+    for (const int64_t step : PendingBests()) {
+      std::filesystem::remove(File(PendingBest(step)), ignored);
+    }
   }
   holds_old_run_ = false;
   // What a killed process was about to put in place (AtomicWriteFile, SaveSafetensors).
@@ -132,6 +163,10 @@ void RunFolder::Begin(const Config& tree, std::optional<int64_t> resumed_log_byt
                SystemMessage("shorten", File(kLog), errno));
   }
   AtomicWriteFile(File("run.toml"), tree.ToToml());
+  if (replaces) {
+    std::filesystem::remove(File(kReplacing), ignored);
+    if (lock_ >= 0) fsync(lock_);  // the folder's own descriptor
+  }
 }
 
 int64_t RunFolder::log_bytes() const {

@@ -19,6 +19,8 @@
 
 namespace flatout::train {
 
+inline constexpr const char* kBestFile = "best.safetensors";
+
 // Values for a line of metrics.jsonl; numbers that are NaN or infinite become null.
 using Fields = std::vector<std::pair<std::string, double>>;
 
@@ -46,7 +48,7 @@ struct Summary {
   std::vector<std::string> verdict;
   std::string limit, limit_stage, kind, advice;  // of the verdict
   double predicted_gain = 1;
-  watch::RunFacts facts;          // that it was made from
+  watch::RunFacts facts;  // that it was made from
   // What the run changed by itself (watch.advise).
   struct Advice {
     std::string change, limit;  // "data.workers = \"auto\"", "input (read)"
@@ -88,6 +90,14 @@ class RunFolder {
   static void CheckFree(const std::string& path);
   // A folder under runs/ that does not exist yet: runs/<name>, runs/<name>-2...
   static std::string NewPath(const std::string& name);
+
+  // The name of best weights that no snapshot has reached yet, after so many launched steps.
+  static std::string PendingBest(int64_t step);
+  // The steps of those that are there, ascending.
+  std::vector<int64_t> PendingBests() const;
+  // Whether a run was about to take this folder's place when its process ended: what else lies
+  // there is of neither run.
+  static bool IsBeingReplaced(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::string File(const std::string& name) const { return path_ + "/" + name; }

@@ -427,7 +427,7 @@ void Trainer::Restore(const checkpoint::LoadedSnapshot& snapshot, RunState state
   if (!problems.empty()) {
     throw Invalid(
         "{} is of another model or optimizer: {}. Bring the run file back to what it "
-        "was, or start anew with --fresh",
+        "was, or start anew with --fresh --overwrite",
         snapshot.info.path, fmt::join(problems, "; "));
   }
   resumed_best_.clear();

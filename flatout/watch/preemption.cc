@@ -37,6 +37,11 @@ std::string FirstLine(const std::string& path) {
 }
 
 httplib::Client MakeClient(const std::string& address) {
+  // Metadata servers speak HTTP; the library throws at schemes that it does not know.
+  if (!address.starts_with("http://")) {
+    throw UserError(Code::kUnavailable,
+                    fmt::format("{}: expected an address that begins with http://", address));
+  }
   httplib::Client client(address);
   client.set_connection_timeout(kTimeoutSeconds);
   client.set_read_timeout(kTimeoutSeconds);

@@ -141,6 +141,14 @@ TEST(PreemptionTest, WhoeverElseAnswersIsNotBelieved) {
   thread.join();
 }
 
+TEST(PreemptionTest, AddressesThatAreNoneAreToldAndNotMore) {
+  for (const char* address : {"ftp://x", "https://127.0.0.1:1", "nonsense", "http://"}) {
+    for (const Cloud cloud : {Cloud::kGce, Cloud::kEc2}) {
+      EXPECT_THROW(AskForNotice(cloud, address), UserError) << address;
+    }
+  }
+}
+
 TEST(PreemptionTest, TheWatchTellsOnceAndEnds) {
   MetadataServer server;
   std::promise<PreemptionNotice> told;

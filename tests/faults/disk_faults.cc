@@ -174,6 +174,20 @@ int unlink(const char* path) {
   return Real<int(const char*)>("unlink")(path);
 }
 
+// What std::filesystem removes whole folders with; the path is below `folder`, or below an open
+// one.
+int unlinkat(int folder, const char* path, int flags) {
+  const bool concerned =
+      path[0] == '/' || folder == AT_FDCWD ? plan().Concerns(path) : plan().Concerns(folder);
+  if (concerned && Fails("remove")) return -1;
+  return Real<int(int, const char*, int)>("unlinkat")(folder, path, flags);
+}
+
+int remove(const char* path) {
+  if (plan().Concerns(path) && Fails("remove")) return -1;
+  return Real<int(const char*)>("remove")(path);
+}
+
 int rmdir(const char* path) {
   if (plan().Concerns(path) && Fails("remove")) return -1;
   return Real<int(const char*)>("rmdir")(path);
