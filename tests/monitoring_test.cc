@@ -344,7 +344,7 @@ TEST_F(Monitoring, CostAndTheEndOfARun) {
   EXPECT_EQ(json["progress"], 1);
   EXPECT_EQ(Series(Get(port, "/metrics"), "flatout_run_state{state=\"done\"}"), "1");
   const std::string out = run->End(SIGTERM).out;
-  EXPECT_THAT(out, HasSubstr("  cost    "));
+  EXPECT_THAT(out, HasSubstr("  cost: "));
   EXPECT_THAT(out, HasSubstr("EUR so far at 36.00 EUR per hour"));
   const auto summary = nlohmann::json::parse(ReadAll(folder_ / "run/summary.json"));
   const auto& cost = summary["cost"];

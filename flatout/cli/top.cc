@@ -57,6 +57,24 @@ std::string CutTo(const std::string& text, int columns) {
   return cut + "…" + (text.find('\033') != std::string::npos ? "\033[0m" : "");
 }
 
+// In lines of so many columns, broken between words; those after the first are indented.
+std::vector<std::string> Wrapped(const std::string& text, int columns) {
+  const std::string indent = "    ";
+  std::vector<std::string> lines(1);
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = text.find(' ', text.find_first_not_of(' ', begin));
+    if (end == std::string::npos) end = text.size();
+    std::string word = text.substr(begin, end - begin);
+    if (Columns(lines.back() + word) > columns && lines.back().size() > indent.size()) {
+      lines.push_back(indent);
+      word.erase(0, word.find_first_not_of(' '));
+    }
+    lines.back() += word;
+    begin = end;
+  }
+  return lines;
+}
+
 std::string PadTo(const std::string& text, int columns) {
   const int used = Columns(text);
   return used >= columns ? text : text + std::string(static_cast<size_t>(columns - used), ' ');
@@ -271,9 +289,12 @@ std::vector<std::string> TopLines(const RunStatus& status, const TerminalSize& s
   if (!status.verdict.empty()) {
     add("");
     add(paint.Bold("Is the device running full?"));
-    for (const std::string& line : status.verdict) add("  " + Plain(line));
+    std::vector<std::string> verdict = status.verdict;
     if (const auto cost = status.cost(); cost && status.ledger_known) {
-      add("  cost    " + watch::DescribeCost(*cost));
+      verdict.push_back("cost: " + watch::DescribeCost(*cost));
+    }
+    for (const std::string& line : verdict) {
+      for (const std::string& part : Wrapped("  " + Plain(line), width)) add(part);
     }
   }
   for (const std::string& note : status.notes) add(paint.Dim(Plain(note)));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "flatout/web/testing.h"
@@ -61,6 +62,15 @@ TEST(Top, FitsTheTerminal) {
       }
     }
   }
+}
+
+TEST(Top, LongLinesOfTheVerdictAreWrapped) {
+  watch::RunStatus run = web::testing::SomeRun();
+  run.verdict = {"limit: " + std::string(30, 'a') + " " + std::string(30, 'b') + " end"};
+  const auto lines = TopLines(run, {.columns = 60}, false);
+  const auto at = std::find(lines.begin(), lines.end(), "  limit: " + std::string(30, 'a'));
+  ASSERT_NE(at, lines.end());
+  EXPECT_EQ(*(at + 1), "    " + std::string(30, 'b') + " end");
 }
 
 TEST(Top, TextFromElsewhereCommandsNoTerminal) {

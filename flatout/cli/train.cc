@@ -94,7 +94,7 @@ void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
   std::printf("\nIs the device running full?\n");
   for (const std::string& line : result.verdict.lines) std::printf("  %s\n", line.c_str());
   if (result.summary.cost) {
-    std::printf("  cost    %s\n", watch::DescribeCost(*result.summary.cost).c_str());
+    std::printf("  cost: %s\n", watch::DescribeCost(*result.summary.cost).c_str());
   }
   std::printf("kept in %s: run.toml, metrics.jsonl, summary.json, weights.safetensors%s%s\n",
               folder.path().c_str(), saves.last_step >= 0 ? ", checkpoints/" : "",
