@@ -241,6 +241,12 @@ TEST_F(Crash, SuperviseDoesNotRepeatWhatCannotHelp) {
                              "train.loss=\"Hinge\""});
   EXPECT_EQ(wrong.exit_code, 2) << wrong.err;
   EXPECT_THAT(wrong.err, Not(HasSubstr("starting it again")));
+  for (const auto& [option, value] :
+       {std::pair("--wait", "nan"), std::pair("--wait", "-1"), std::pair("--max-restarts", "x")}) {
+    const Outcome nonsense = Run({"supervise", option, value, "--", "train", "run.toml"});
+    EXPECT_EQ(nonsense.exit_code, 2);
+    EXPECT_THAT(nonsense.err, HasSubstr(option));
+  }
   const Outcome nothing = Run({"supervise", "--", "evaluate", "runs/a"});
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_THAT(nothing.err, HasSubstr("supervise looks after training"));

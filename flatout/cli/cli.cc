@@ -55,7 +55,7 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
     }
   }
   for (const std::string& word : rest) {
-    if (!word.starts_with("-")) continue;
+    if (!word.starts_with("-") || word == "--") continue;
     const std::string name = word.substr(0, word.find('='));
     return fmt::format("there is no option {}{}; see {}", name, DidYouMean(name, options), help);
   }
