@@ -300,6 +300,17 @@ tensorboard = {image_freq = 1, images = 3}
   EXPECT_EQ(different.size(), 3u);
 }
 
+TEST_F(TensorBoard, SaysThatARunHasFailed) {
+  std::vector<std::string> command = Train("runs/bad");
+  command.insert(command.end(), {"--set", "optimizer.learning_rate=1e30"});
+  ASSERT_NE(Run(command).exit_code, 0);
+  const json shown = Show("runs");
+  EXPECT_THAT(shown["texts"]["bad/tensorboard"]["error"][0][1].get<std::string>(),
+              HasSubstr("the loss is NaN"));
+  ASSERT_EQ(shown["session_groups"].size(), 1u);
+  EXPECT_EQ(shown["session_groups"][0]["sessions"][0]["status"], "STATUS_FAILURE");
+}
+
 TEST_F(TensorBoard, WritesNothingWhereToldSo) {
   std::vector<std::string> command = Train("quiet");
   command.insert(command.end(), {"--set", "watch.tensorboard=false"});
