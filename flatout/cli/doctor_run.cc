@@ -14,6 +14,8 @@
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
 #include "flatout/base/text.h"
+#include "flatout/checkpoint/store.h"
+#include "flatout/train/saver.h"
 #include "flatout/watch/run_record.h"
 #include "flatout/watch/verdict.h"
 
@@ -62,9 +64,10 @@ void TellState(const watch::RunStatus& run, const std::string& folder) {
     Line(fmt::format("The run in {} failed at {}: {}", folder, where,
                      run.error.empty() ? "it does not say why" : run.error));
   } else if (run.alive()) {
-    Line(fmt::format("The run in {} is at work{}, at {}{}.", folder,
-                     run.pid > 0 ? fmt::format(" (process {})", run.pid) : "", where,
-                     age ? fmt::format(", which it wrote {} ago", HumanDuration(*age)) : ""));
+    Line(fmt::format(
+        "The run in {} is at work{}, at {}{}.", folder,
+        run.pid > 0 ? fmt::format(" (process {})", run.pid) : "", where,
+        age && *age >= 1 ? fmt::format(", which it wrote {} ago", HumanDuration(*age)) : ""));
     double interval = 10;
     try {
       const Config tree = Config::ParseToml(run.run_file, "run.toml");
@@ -186,9 +189,14 @@ int ExplainRun(const std::string& folder) {
   const watch::RunStatus run = watch::ReadRunFolder(folder);
   std::vector<std::string> notes = run.notes;
   TellState(run, folder);
-  if (const auto& last = run.checkpoints.last_step) {
-    Line(fmt::format("The newest checkpoint is of step {}.", HumanCount(*last)));
+  // Newest first.
+  std::string newest = "It has no checkpoint.";
+  for (const auto& one : checkpoint::Store(train::CheckpointFolder(folder)).List()) {
+    if (one.condition != checkpoint::Condition::kComplete) continue;
+    newest = fmt::format("The newest checkpoint is of step {}.", HumanCount(one.info.step));
+    break;
   }
+  Line(newest);
   const watch::RunFacts facts = FactsOf(run, folder, notes);
   Line("\nIs the device running full?");
   const watch::Verdict verdict = watch::Judge(facts);

@@ -69,11 +69,12 @@ class DoctorRunTest : public ::testing::Test {
 TEST_F(DoctorRunTest, ARunThatWasKilled) {
   WriteFacts();
   const std::string text = Explain();
-  EXPECT_THAT(text, AllOf(HasSubstr("ended without a word after step 800"),
-                          HasSubstr("Is the device running full?"),
-                          HasSubstr("full: 60.0 % of the training time"),
-                          HasSubstr("limit: checkpoint, 40.0 % of the training time"),
-                          HasSubstr("checkpoint.auto = true"), HasSubstr("predicted gain")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("ended without a word after step 800"),
+                    HasSubstr("It has no checkpoint"), HasSubstr("Is the device running full?"),
+                    HasSubstr("full: 60.0 % of the training time"),
+                    HasSubstr("limit: checkpoint, 40.0 % of the training time"),
+                    HasSubstr("checkpoint.auto = true"), HasSubstr("predicted gain")));
   // Where in its course it changed, by the log.
   EXPECT_THAT(text, AllOf(HasSubstr("course: full"), HasSubstr("where input took")));
   EXPECT_THAT(text, Not(HasSubstr("note:")));

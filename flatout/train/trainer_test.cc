@@ -1044,13 +1044,13 @@ TEST(TrainerTest, AdviceIsFollowedAndHeldToItsPrediction) {
 // cases.md A2: a stage that sleeps is named as what the device waits for; the same sleep in another
 // stage moves the name.
 TEST(TrainerTest, ASlowStageIsTheLimitThatTheVerdictNames) {
-  const data::SourcePtr slow_reader = std::make_shared<Slow>(MakeRows(160), 0.03);
+  const data::SourcePtr slow_reader = std::make_shared<Slow>(MakeRows(160), 0.1);
   const data::Dataset rows = data::Dataset::FromSource(Source(160));
   const data::SourcePtr slow_map =
       rows.Map(
               rows.fields(),
               [](const data::Block& in, data::Block& out) {
-                std::this_thread::sleep_for(std::chrono::milliseconds(30));
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
                 for (size_t f = 0; f < in.fields().size(); ++f) out.ShareColumn(f, in, f);
               },
               "decode")
@@ -1070,7 +1070,7 @@ TEST(TrainerTest, ASlowStageIsTheLimitThatTheVerdictNames) {
                       HasSubstr("of the training time"), HasSubstr("data.workers = \"auto\"")));
     const watch::LedgerReport& ledger = result.summary.ledger;
     EXPECT_NEAR(ledger.sum(), ledger.wall, 0.005 * ledger.wall);
-    // 20 reads of 30 ms, of which only those made while the program was compiled cost nothing.
+    // 20 reads of 100 ms, of which only those made while the program was compiled cost nothing.
     EXPECT_GT(ledger.of(watch::Cause::kInput), 0.2);
     EXPECT_GT(ledger.of(watch::Cause::kInput) / ledger.training(), 0.5);
     EXPECT_LT(result.verdict.full.value(), 0.5);
