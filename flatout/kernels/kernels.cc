@@ -93,6 +93,8 @@ Lowering::Lowering(const xla::Client& client, Choice choice) : choice_(choice) {
     return;
   }
   active_ = true;
+  constexpr int kFirstMinorWithYnnpack = 115;  // of those tested
+  ynnpack_ = client.plugin().version().minor >= kFirstMinorWithYnnpack;
   description_ = fmt::format("oneDNN {} ({}, {} thread{})", library->version_text, library->isa,
                              library->threads, library->threads == 1 ? "" : "s");
   cache_salt_ =
@@ -102,13 +104,13 @@ Lowering::Lowering(const xla::Client& client, Choice choice) : choice_(choice) {
 std::unique_ptr<ir::Graph> Lowering::Lower(const ir::Graph& graph,
                                            std::vector<Decision>* decisions) const {
   if (!active_) return ir::Clone(graph);
-  return LowerGraph(graph, choice_, decisions);
+  return LowerGraph(graph, choice_, {.ynnpack = ynnpack_}, decisions);
 }
 
 std::string Lowering::ToStablehlo(const ir::Graph& graph,
                                   const ir::StablehloOptions& options) const {
   if (!active_) return ir::ToStablehlo(graph, options);
-  return ir::ToStablehlo(*LowerGraph(graph, choice_, nullptr), options);
+  return ir::ToStablehlo(*LowerGraph(graph, choice_, {.ynnpack = ynnpack_}, nullptr), options);
 }
 
 }  // namespace flatout::kernels

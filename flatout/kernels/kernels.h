@@ -73,6 +73,7 @@ class Lowering {
  private:
   Choice choice_;
   bool active_ = false;
+  bool ynnpack_ = false;  // XLA's products are those of its newer versions
   std::string cache_salt_, description_;
 };
 

@@ -502,6 +502,9 @@ TEST_P(Kernels, SmallWorkIsLeftToXla) {
   EXPECT_THAT(Decisions(client(), *ProductGraph(8), Choice::kAuto)[0].why, HasSubstr("too few"));
   EXPECT_TRUE(Decisions(client(), *ProductGraph(8), Choice::kOneDnn)[0].library);
   EXPECT_TRUE(Decisions(client(), *ProductGraph(1024), Choice::kAuto)[0].library);
+  // In between it depends on what XLA has: the newer plugin multiplies as fast itself.
+  EXPECT_EQ(Decisions(client(), *ProductGraph(400), Choice::kAuto)[0].library,
+            GetParam() == "cpu-0.81");
   const Lowering xla(client(), Choice::kXla);
   EXPECT_FALSE(xla.active());
   EXPECT_EQ(xla.cache_salt(), "");

@@ -486,8 +486,8 @@ std::string Describe(const ConvolutionSpec& spec) {
 
 class Region {
  public:
-  Region(const Graph& graph, Choice choice, std::vector<Decision>* decisions)
-      : graph_(graph), choice_(choice), decisions_(decisions), live_(graph.LiveNodes()) {
+  Region(const Graph& graph, Choice choice, const XlaFacts& xla, std::vector<Decision>* decisions)
+      : graph_(graph), choice_(choice), xla_(xla), decisions_(decisions), live_(graph.LiveNodes()) {
     uses_.resize(graph.nodes().size(), 0);
     users_.resize(graph.nodes().size(), nullptr);
     for (const auto& node : graph.nodes()) {
@@ -532,7 +532,7 @@ class Region {
       for (const Value& input : node->inputs()) inputs.push_back(copy_of(input));
       std::vector<std::unique_ptr<Graph>> regions;
       for (size_t i = 0; i < node->num_regions(); ++i) {
-        regions.push_back(Lowered(node->region(i), choice_, decisions_));
+        regions.push_back(Lowered(node->region(i), choice_, xla_, decisions_));
       }
       copies[node->id()] =
           &to.AddNode(node->op(), std::move(inputs), node->attrs(), std::move(regions));
@@ -542,13 +542,13 @@ class Region {
     to.SetOutputs(std::move(outputs));
   }
 
-  static std::unique_ptr<Graph> Lowered(const Graph& graph, Choice choice,
+  static std::unique_ptr<Graph> Lowered(const Graph& graph, Choice choice, const XlaFacts& xla,
                                         std::vector<Decision>* decisions) {
     auto to = std::make_unique<Graph>(graph.name());
     for (size_t i = 0; i < graph.parameters().size(); ++i) {
       to->AddParameter(graph.parameters()[i].shape(), graph.parameter_name(i));
     }
-    Region(graph, choice, decisions).CopyInto(*to);
+    Region(graph, choice, xla, decisions).CopyInto(*to);
     for (size_t i = 0; i < graph.parameters().size(); ++i) {
       if (graph.donated_output(i) >= 0) to->Donate(static_cast<int>(i), graph.donated_output(i));
     }
@@ -636,7 +636,7 @@ class Region {
     Decision decision;
     decision.scope = node.scope();
     decision.flops = Flops(spec);
-    if (choice_ == Choice::kAuto) decision.why = WhyNotFaster(spec);
+    if (choice_ == Choice::kAuto) decision.why = WhyNotFaster(spec, xla_);
     Kernel* kernel = nullptr;
     if (decision.why.empty()) {
       const bool bias = fused.bias_node != nullptr, relu = fused.relu_node != nullptr;
@@ -755,6 +755,7 @@ class Region {
 
   const Graph& graph_;
   Choice choice_;
+  XlaFacts xla_;
   std::vector<Decision>* decisions_;
   std::vector<bool> live_;
   std::vector<int> uses_;
@@ -764,9 +765,9 @@ class Region {
 
 }  // namespace
 
-std::unique_ptr<Graph> LowerGraph(const Graph& graph, Choice choice,
+std::unique_ptr<Graph> LowerGraph(const Graph& graph, Choice choice, const XlaFacts& xla,
                                   std::vector<Decision>* decisions) {
-  return Region::Lowered(graph, choice, decisions);
+  return Region::Lowered(graph, choice, xla, decisions);
 }
 
 }  // namespace flatout::kernels

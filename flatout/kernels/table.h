@@ -9,9 +9,15 @@
 
 namespace flatout::kernels {
 
+// What there is to compare with.
+struct XlaFacts {
+  // Products by YNNPACK, as in the plugin of PJRT 0.115, not by Eigen, as in that of 0.81.
+  bool ynnpack = false;
+};
+
 // "" where the library is the faster one, else why it is not.
-std::string WhyNotFaster(const MatmulSpec& spec);
-std::string WhyNotFaster(const ConvolutionSpec& spec);
+std::string WhyNotFaster(const MatmulSpec& spec, const XlaFacts& xla);
+std::string WhyNotFaster(const ConvolutionSpec& spec, const XlaFacts& xla);
 
 double Flops(const MatmulSpec& spec);
 double Flops(const ConvolutionSpec& spec);
