@@ -17,6 +17,7 @@
 
 #include "flatout/base/clock.h"
 #include "flatout/base/error.h"
+#include "flatout/base/trace.h"
 #include "flatout/checkpoint/manifest.h"
 
 namespace flatout::checkpoint {
@@ -61,6 +62,7 @@ struct AsyncSaver::State {
   }
 
   SaveResult SaveOne(Snapshot snapshot) {
+    const trace::Span span("write snapshot");
     SaveResult result;
     result.step = snapshot.step;
     const auto failed = [&](std::string message) { result.error = std::move(message); };

@@ -217,6 +217,7 @@ Program BuildTrainProgram(const StepSpec& spec) {
     results.skipped = carry_zeros(per_step.WithDType(DType::kI32));
     results.scales = carry_zeros(per_step);
   }
+  if (spec.gradient_norm) results.gradient_norms = carry_zeros(per_step);
   const Shape scalar = Shape::Scalar(DType::kF32);
   results.loss_sum = carry_zeros(scalar);
   results.weight_sum = carry_zeros(scalar);
@@ -244,6 +245,7 @@ Program BuildTrainProgram(const StepSpec& spec) {
                record(step.skipped);
                record(step.scale);
              }
+             if (spec.gradient_norm) record(step.gradient_norm);
              sum(step.loss_sum);
              sum(step.weight_sum);
              for (const Value& metric_sum : step.metric_sums) sum(metric_sum);

@@ -58,6 +58,7 @@ struct StepSpec {
   int64_t loss_blocks = 0;
   optim::LossScale loss_scale;  // training only
   nn::Recompute recompute;      // training only
+  bool gradient_norm = false;   // training only: told of each step
 };
 
 // The state in the order in which programs take it: variables, slots, the loss scale's counters
@@ -82,6 +83,9 @@ struct ResultLayout {
   // scale that the step used.
   int skipped = -1;
   int scales = -1;
+  // Where asked for (StepSpec), else -1. f32[K]: the L2 norm of all gradients together, before they
+  // are clipped.
+  int gradient_norms = -1;
   // f32 scalar: sum of weighted losses, regularization included. A skipped step whose loss is not
   // finite adds nothing to any sum.
   int loss_sum = 0;

@@ -448,6 +448,7 @@ TrainStep RunTrainStep(const StepSpec& spec, const std::vector<StateTensor>& lay
                    layout.size());
   }
   result.rate = update.learning_rate;
+  result.gradient_norm = update.gradient_norm;
   // What an epoch reports is the mean with regularization, as in Keras.
   const bool penalized = regularization || pass.activity;
   result.loss_sum = penalized ? result.loss * reduced.weight_sum : reduced.loss_sum;

@@ -20,6 +20,7 @@ struct TrainStep {
   std::vector<ir::Value> state;
   ir::Value loss, rate;      // f32 scalars
   ir::Value skipped, scale;  // i32 and f32 scalars; none without a loss scale
+  ir::Value gradient_norm;   // f32 scalar
   ir::Value loss_sum, weight_sum;
   std::vector<ir::Value> metric_sums;
 };

@@ -374,6 +374,9 @@ void Trainer::Fitting::Retire() {
   totals_.Add(layout, results, first);
   learning_rate_ = results[layout.rates - first].ToVector<float>()[launch.steps - 1];
   if (!scales.empty()) last_scale_ = scales[launch.steps - 1];
+  if (layout.gradient_norms >= 0) {
+    gradient_norm_ = results[layout.gradient_norms - first].ToVector<float>()[launch.steps - 1];
+  }
   if (skips > 0) {
     result_.skipped_steps += skips;
     observer_->OnMessage(fmt::format(

@@ -38,6 +38,7 @@ Progress Trainer::Fitting::MakeProgress() {
   progress.learning_rate = learning_rate_;
   progress.skipped_steps = result_.skipped_steps;
   progress.loss_scale = last_scale_;
+  progress.gradient_norm = gradient_norm_;
   progress.resident_bytes = ResidentBytes();
   if (const auto memory = t_.runtime_->devices()[0].memory_stats()) {
     progress.device_bytes = memory->bytes_in_use;
@@ -148,6 +149,7 @@ void Trainer::Fitting::LogToFolder(const Progress& progress) {
   if (progress.device_bytes) {
     fields.emplace_back("device_bytes", static_cast<double>(*progress.device_bytes));
   }
+  if (progress.gradient_norm) fields.emplace_back("gradient_norm", *progress.gradient_norm);
   if (progress.loss_scale) {
     fields.emplace_back("loss_scale", *progress.loss_scale);
     fields.emplace_back("skipped_steps", static_cast<double>(progress.skipped_steps));

@@ -207,7 +207,8 @@ class Trainer::Fitting {
   std::string save_error_;
   bool kept_ = false;  // the weights, by whoever threw
   int64_t skips_in_row_ = 0;
-  std::optional<double> last_scale_;  // that a step used
+  std::optional<double> last_scale_;     // that a step used
+  std::optional<double> gradient_norm_;  // of the last step, where it is asked for
   double epoch_begin_ = 0, interval_begin_ = 0, shown_ = 0;
   int64_t interval_rows_ = 0, epoch_rows_ = 0;
   data::EngineStats interval_input_;

@@ -44,6 +44,7 @@ struct Progress {
   // Of a run with a loss scale: steps it skipped so far, and the scale of the last step.
   int64_t skipped_steps = 0;
   std::optional<double> loss_scale;
+  std::optional<double> gradient_norm;  // of the last step, before clipping, where it is asked for
   double samples_per_second = 0;        // since the last log line
   std::optional<double> full;           // share of device-busy time since the last log line
   int64_t resident_bytes = 0;           // of the process on the host; negative: not known

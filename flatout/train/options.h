@@ -164,6 +164,7 @@ struct WatchOptions {
   double log_seconds = 10;        // a plain log line that often
   std::string progress = "auto";  // "bar", "plain", "none"; auto: bar on a terminal
   bool ceiling = true;            // measure the device alone at the end (at most a second)
+  bool gradient_norm = false;     // work out the norm of all gradients in every step
   bool advise = false;            // make changes that promise more speed, while training
   double sample_seconds = 1;      // look at devices and host that often; 0: never
   // Event files for TensorBoard in the run's folder: true, false, or a table
@@ -177,6 +178,7 @@ struct WatchOptions {
     v("log_seconds", log_seconds);
     v("progress", progress);
     v("ceiling", ceiling);
+    v("gradient_norm", gradient_norm);
     v("advise", advise);
     v("sample_seconds", sample_seconds);
     v("tensorboard", tensorboard);

@@ -290,6 +290,7 @@ void TensorBoardObserver::WriteBatch(const Progress& progress) {
     event.Scalar("batch_steps_per_second",
                  static_cast<double>(progress.step - batch_step_) / (now - batch_time_));
   }
+  if (progress.gradient_norm) event.Scalar("batch_gradient_norm", *progress.gradient_norm);
   if (progress.loss_scale) {
     event.Scalar("batch_loss_scale", *progress.loss_scale);
     event.Scalar("batch_skipped_steps", static_cast<double>(progress.skipped_steps));

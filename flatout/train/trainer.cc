@@ -473,6 +473,7 @@ step::StepSpec Trainer::SpecFor(int64_t rows, int64_t steps_per_launch) const {
   spec.replicas = runtime_->replicas();
   spec.seed = config_.train.seed;
   spec.loss_scale = loss_scale_;
+  spec.gradient_norm = config_.watch.gradient_norm;
   if (!IsAuto(config_.train.loss_blocks)) spec.loss_blocks = config_.train.loss_blocks.AsInt();
   return spec;
 }

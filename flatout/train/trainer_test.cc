@@ -774,6 +774,42 @@ TEST(TrainerTest, CheckpointsComeEverySoManySteps) {
             "10");
 }
 
+// With plain SGD the weights move by the rate times the gradient.
+TEST(TrainerTest, TheGradientsNormIsTold) {
+  class Norms : public Observer {
+   public:
+    void OnProgress(const Progress& progress) override { norm = progress.gradient_norm; }
+    std::optional<double> norm;
+  };
+  for (const bool asked : {true, false}) {
+    for (const int64_t devices : {1, 2}) {
+      const std::string watch =
+          fmt::format("[watch]\ngradient_norm = {}\nlog_seconds = 1e-9\n", asked);
+      Trainer trainer(Options("global_batch = 8\nmax_steps = 1", kSgd + watch), Linear(),
+                      {.train = Source(8)}, Devices(devices));
+      RunFolder folder(Fresh("norm"));
+      Norms norms;
+      trainer.PlanBatch();
+      const checkpoint::TensorFile before = trainer.Weights();
+      trainer.Fit(&folder, &norms);
+      const checkpoint::TensorFile after = trainer.Weights();
+      const bool in_log =
+          ReadFile(folder.File("metrics.jsonl")).find("gradient_norm") != std::string::npos;
+      EXPECT_EQ(in_log, asked);
+      ASSERT_EQ(norms.norm.has_value(), asked);
+      if (!asked) continue;
+      double squares = 0;
+      for (size_t i = 0; i < before.tensors.size(); ++i) {
+        std::vector<float> a(before.tensors[i].bytes.size() / 4), b(a.size());
+        std::memcpy(a.data(), before.tensors[i].bytes.data(), 4 * a.size());
+        std::memcpy(b.data(), after.tensors[i].bytes.data(), 4 * a.size());
+        for (size_t k = 0; k < a.size(); ++k) squares += std::pow((a[k] - b[k]) / 0.5, 2);
+      }
+      EXPECT_NEAR(*norms.norm, std::sqrt(squares), 1e-5 * std::sqrt(squares));
+    }
+  }
+}
+
 TEST(TrainerTest, AFolderWithARunIsRefused) {
   const std::string path = Fresh("taken");
   {
