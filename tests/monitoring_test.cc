@@ -247,7 +247,8 @@ TEST_F(Monitoring, PrometheusScrapesARunAndTheDashboardHasData) {
        {"flatout_loss", "flatout_validation_loss", "flatout_full_ratio", "flatout_step",
         "flatout_checkpoint_last_step", "flatout_cost", "flatout_input_stage_seconds_total",
         "flatout_eta_seconds", "process_resident_memory_bytes"}) {
-    EXPECT_FALSE(ask(metric + instance)["data"]["result"].empty()) << metric;
+    EXPECT_TRUE(Eventually([&] { return !ask(metric + instance)["data"]["result"].empty(); }))
+        << metric;
   }
   // All rules could be evaluated.
   httplib::Client client("127.0.0.1", prometheus_port);
