@@ -25,8 +25,9 @@ namespace {
 
 // Estimates are from the slowest of so many saves.
 constexpr size_t kRemembered = 5;
-// How much further down than the process the saver's threads stand (nice(2)).
-constexpr int kNiceness = 10;
+// How much further down than the process the saver's threads stand (nice(2)). Far enough that steps go
+// first, and not so far that on busy processors nothing is ever saved.
+constexpr int kNiceness = 4;
 
 }  // namespace
 
