@@ -334,6 +334,44 @@ TEST_F(Monitoring, ARunSeenFromAllSides) {
   EXPECT_THAT(ReadAll(folder_ / "run/run.log"), HasSubstr("run run on "));
 }
 
+// Cards that are played: the driver's libraries and the plugin are the tests' own.
+TEST_F(Monitoring, CardsAreShown) {
+  const std::vector<std::string> environment = {
+      "FAKE_CUDA_REAL=" FLATOUT_DEPS_FOLDER
+      "/xla_cpu_pjrt/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+      "FLATOUT_CUDA_LIBRARY=" FAKE_NVIDIA, "FLATOUT_NVML_LIBRARY=" FAKE_NVIDIA,
+      "PJRT_NAMES_AND_LIBRARY_PATHS=cuda:" FAKE_CUDA_PLUGIN,
+      // The mask is NVML's for a power cap.
+      "FAKE_GPUS=name=NVIDIA H100 80GB HBM3|total=81559|reserved=551|used=1000|busy=37|"
+      "clock=1200|max_clock=1980|limits=0x4"};
+  Process run(folder_,
+              {"train", "run.toml", "--run-dir", "run", "--port", std::to_string(FreePort()),
+               "--set", "train.device=cuda"},
+              environment);
+  const int port = PortOf(run);
+  ASSERT_GT(port, 0) << run.err();
+  std::string metrics;
+  const std::string active = "flatout_device_kernel_active_ratio{device=\"0\"}";
+  ASSERT_TRUE(Eventually([&] {
+    metrics = Get(port, "/metrics");
+    return !Series(metrics, active).empty();
+  }));
+  EXPECT_EQ(Series(metrics, active), "0.37");
+  EXPECT_EQ(Series(metrics, "flatout_device_clock_hertz{device=\"0\"}"), "1200000000");
+  EXPECT_EQ(Series(metrics, "flatout_device_throttled{device=\"0\"}"), "1");
+  EXPECT_NE(Series(metrics, "flatout_device_power_watts{device=\"0\"}"), "");
+  EXPECT_NE(Series(metrics, "flatout_device_temperature_celsius{device=\"0\"}"), "");
+  EXPECT_NE(Series(metrics, "flatout_full_ratio"), "");
+  const auto page = nlohmann::json::parse(Get(port, "/sections.json"));
+  const std::string devices = page["sections"]["devices"];
+  EXPECT_THAT(devices, HasSubstr("0: NVIDIA H100 80GB HBM3"));
+  EXPECT_THAT(devices, HasSubstr("▼ power cap"));
+  EXPECT_THAT(devices, HasSubstr("37.0 %"));
+  EXPECT_EQ(run.End(SIGTERM).exit_code, 6);
+  EXPECT_EQ(Run({"report", "run"}).exit_code, 0);
+  EXPECT_THAT(ReadAll(folder_ / "run/report.html"), HasSubstr("0: NVIDIA H100 80GB HBM3"));
+}
+
 TEST_F(Monitoring, CostAndTheEndOfARun) {
   const int port = FreePort();
   const auto run = Start({"--port", std::to_string(port), "--set", "train.epochs=2", "--set",
