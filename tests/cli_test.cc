@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/command.h"
+#include "tests/summary.h"
 
 namespace {
 
@@ -104,7 +105,7 @@ class Cli : public ::testing::Test {
     Write("labels", labels);
   }
   nlohmann::json Summary(const std::string& run) const {
-    return nlohmann::json::parse(ReadAll(folder_ / run / "summary.json"));
+    return flatout::testing::ReadSummary(folder_ / run);
   }
 
   fs::path folder_;
@@ -404,6 +405,19 @@ TEST_F(Cli, TrainEvaluatePredict) {
   EXPECT_EQ(summary["steps"], 16);
   const double accuracy = summary["metrics"]["test"]["accuracy"];
   EXPECT_GT(accuracy, 0.5);
+
+  // The run folder, explained; of a run that was killed before it wrote its summary, too.
+  Outcome doctor = Run({"doctor", "run"});
+  ASSERT_EQ(doctor.exit_code, 0) << doctor.err;
+  EXPECT_THAT(doctor.out,
+              AllOf(HasSubstr("The run in run is done, after step 16 of 16"),
+                    HasSubstr("The newest checkpoint is of step 16"), HasSubstr("full: "),
+                    HasSubstr("limit: "), Not(HasSubstr("note:"))));
+  std::filesystem::rename(folder_ / "run/summary.json", folder_ / "summary.json");
+  doctor = Run({"doctor", "run"});
+  EXPECT_THAT(doctor.out, AllOf(HasSubstr("ended without a word"), HasSubstr("full: ")));
+  std::filesystem::rename(folder_ / "summary.json", folder_ / "run/summary.json");
+  EXPECT_EQ(Run({"doctor", "nowhere"}).exit_code, 2);
 
   // The last weights score what training's end said.
   const Outcome evaluate = Run({"evaluate", "run", "--weights", "last", "--json"});

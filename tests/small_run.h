@@ -19,6 +19,7 @@
 #include "flatout/checkpoint/store.h"
 #include "flatout/checkpoint/testing.h"
 #include "tests/command.h"
+#include "tests/summary.h"
 
 namespace flatout::testing {
 
@@ -99,7 +100,7 @@ class SmallRun : public ::testing::Test {
     return checkpoint::Store((Path(folder) / "checkpoints").string());
   }
   nlohmann::json Summary(const std::string& folder) const {
-    return nlohmann::json::parse(ReadAll(Path(folder) / "summary.json"));
+    return ReadSummary(Path(folder));
   }
   // Every file and figure that a user keeps.
   void ExpectSame(const std::string& a, const std::string& b) const {
