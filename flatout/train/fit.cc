@@ -680,7 +680,7 @@ Trainer::Finding Trainer::Diagnose(const Launch& launch, int64_t index) {
     step::StepSpec spec = SpecFor(rows_, 1);
     spec.micro_rows = batch_plan_.micro_rows;
     diagnosis_program_ = step::BuildDiagnosisProgram(spec);
-    diagnosis_ = runtime_->CompileForOne(ir::ToStablehlo(*diagnosis_program_.graph));
+    diagnosis_ = runtime_->CompileForOne(*diagnosis_program_.graph);
   }
   const xla::Device& device = runtime_->devices()[0];
   std::vector<const xla::Buffer*> state;
