@@ -14,6 +14,7 @@
 #include "flatout/base/process.h"
 #include "flatout/base/text.h"
 #include "flatout/data/dataset.h"
+#include "flatout/data/loading.h"
 #include "flatout/ir/stablehlo.h"
 #include "flatout/train/fitting.h"
 
@@ -176,7 +177,8 @@ void Trainer::Fitting::Fail(const Error& error, bool state_lost) {
   result_.summary.exit_code = error.exit_code();
   FillSummary();
   TellEnd();
-  if (folder_ == nullptr) return;
+  // Of a run whose data turned out to be none there is nothing to tell in its folder.
+  if (folder_ == nullptr || data_failed_) return;
   PromoteBest(launched_steps_);
   // What was learned before the error is worth keeping, unless that has been done already.
   if (result_.steps > 0 && !kept_ && !state_lost) SaveOrWarn("weights.safetensors");
@@ -202,6 +204,12 @@ void Trainer::Fitting::Start() {
   }
   t_.CompileTraining();
   result_.summary.plan = t_.batch_plan_;
+  try {
+    data::FinishLoads();
+  } catch (const Error&) {
+    data_failed_ = true;
+    throw;
+  }
   // From here on nothing but training itself can fail: an old run may make room.
   if (stop_ != nullptr) stop_->nothing_to_lose = false;
   const std::optional<RunState> resumed = std::exchange(t_.resumed_, std::nullopt);

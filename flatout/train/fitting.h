@@ -205,7 +205,8 @@ class Trainer::Fitting {
   double learning_rate_ = 0;
   int64_t steps_per_epoch_ = 0, launched_steps_ = 0, epoch_steps_ = 0, launches_ = 0;
   std::string save_error_;
-  bool kept_ = false;  // the weights, by whoever threw
+  bool data_failed_ = false;  // before the run began
+  bool kept_ = false;         // the weights, by whoever threw
   int64_t skips_in_row_ = 0;
   std::optional<double> last_scale_;     // that a step used
   std::optional<double> gradient_norm_;  // of the last step, where it is asked for

@@ -171,8 +171,8 @@ RunConfig ReadRunConfig(Config tree, std::string name) {
         fmt::format("log_seconds must be positive, found {}", config.watch.log_seconds));
   }
   if (!(config.watch.sample_seconds >= 0)) {
-    throw watch.Complain(fmt::format("sample_seconds must not be negative, found {}",
-                                     config.watch.sample_seconds));
+    throw watch.Complain(
+        fmt::format("sample_seconds must not be negative, found {}", config.watch.sample_seconds));
   }
   watch::tensorboard::Options tensorboard;
   ReadConfig(config.watch.tensorboard, tensorboard);  // complains

@@ -88,6 +88,10 @@ int Lock(const std::string& path) {
 }  // namespace
 
 RunFolder::RunFolder(std::string path, Existing existing) : path_(std::move(path)) {
+  for (std::filesystem::path part = path_; !part.empty() && !FileExists(part.string());
+       part = part.parent_path()) {
+    made_.push_back(part.string());
+  }
   MakeDirs(path_);
   lock_ = Lock(path_);
   for (const char* name : kFiles) holds_old_run_ |= FileExists(File(name));
@@ -102,6 +106,8 @@ RunFolder::RunFolder(std::string path, Existing existing) : path_(std::move(path
 }
 
 RunFolder::~RunFolder() {
+  // Of a run that never began nothing is left, but what somebody has put there meanwhile.
+  for (const std::string& folder : made_) rmdir(folder.c_str());
   if (lock_ >= 0) close(lock_);
 }
 
@@ -148,6 +154,7 @@ void RunFolder::Begin(const Config& tree, std::optional<int64_t> resumed_log_byt
     }
   }
   holds_old_run_ = false;
+  made_.clear();
   // What a killed process was about to put in place (AtomicWriteFile, SaveSafetensors).
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {

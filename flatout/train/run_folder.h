@@ -79,9 +79,9 @@ class RunFolder {
   // What to do with a run that the folder holds already.
   enum class Existing { kRefuse, kOverwrite, kResume };
   // Makes the folder and locks it: while this lives, no other process can write a run there. With
-  // kOverwrite the old run's files stay until Begin. Throws UserError naming path and reason, and
-  // who holds the lock where the system says; not before two seconds have passed, since a process
-  // that was killed takes a moment to go.
+  // kOverwrite the old run's files stay until Begin; a folder made here goes again without that.
+  // Throws UserError naming path and reason, and who holds the lock where the system says; not
+  // before two seconds have passed, since a process that was killed takes a moment to go.
   explicit RunFolder(std::string path, Existing existing = Existing::kRefuse);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
@@ -120,6 +120,7 @@ class RunFolder {
   std::string path_;
   int lock_ = -1;  // file descriptor
   bool holds_old_run_ = false;
+  std::vector<std::string> made_;  // folders, the innermost first; none once the run has begun
   bool log_failed_ = false;
 };
 

@@ -368,9 +368,8 @@ std::shared_ptr<xla::Executable> Runtime::Compile(const ir::Graph& graph) {
   options.num_replicas = static_cast<int>(devices_.size());
   for (const xla::Device& device : devices_) options.device_ids.push_back(device.id());
   options.cache_salt = lowering_->cache_salt();
-  return cache_.Compile(*client_,
-                        lowering_->ToStablehlo(graph, {.num_replicas = options.num_replicas}),
-                        options);
+  return cache_.Compile(
+      *client_, lowering_->ToStablehlo(graph, {.num_replicas = options.num_replicas}), options);
 }
 
 std::shared_ptr<xla::Executable> Runtime::CompileForOne(const ir::Graph& graph) {

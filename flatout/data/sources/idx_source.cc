@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "flatout/data/file_bytes.h"
+#include "flatout/data/loading.h"
 #include "flatout/data/register.h"
 #include "flatout/data/require.h"
 #include "flatout/data/sources/idx.h"
@@ -175,6 +176,7 @@ IdxFile BeginUncached(const std::string& path, const std::string& remedy) {
     }
   });
   IdxFile file = beginning.get();
+  AddLoad(file.data, loaded);
   file.loaded = std::move(loaded);
   return file;
 }

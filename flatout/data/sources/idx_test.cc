@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "flatout/data/loading.h"
 #include "flatout/data/pipeline.h"
 #include "flatout/data/testing.h"
 
@@ -293,10 +294,13 @@ TEST(IdxSource, WhatIsWrongInTheImagesIsFoundByTheFirstRead) {
     Pair pair(content, labels);
     const SourcePtr source = OpenIdxSplit("idx", pair.options, "train");
     EXPECT_EQ(source->size(), 3000);
+    EXPECT_THAT(MessageOf<DataError>([] { FinishLoads(); }), HasSubstr(says));
     for (int i = 0; i < 2; ++i) {
       EXPECT_THAT(MessageOf<DataError>([&] { Column<char>(*source, {0}, 0); }), HasSubstr(says));
     }
   }
+  // Nobody holds them any more.
+  FinishLoads();
 }
 
 TEST(IdxSource, DifferentCounts) {
