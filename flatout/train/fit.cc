@@ -245,7 +245,10 @@ void Trainer::Fitting::Start() {
   info.resumed_epochs = result_.epochs;
   observer_->OnStart(info);
   observer_->OnMessage(t_.batch_plan_.ToString());
-  if (t_.policy_.compute != ir::DType::kF32 && t_.runtime_->client().is_cpu()) {
+  // oneDNN computes in bfloat16 where the processor can.
+  const bool pays = t_.policy_.compute == ir::DType::kF32 ||
+                    (t_.policy_.compute == ir::DType::kBF16 && t_.runtime_->lowering().active());
+  if (!pays && t_.runtime_->client().is_cpu()) {
     observer_->OnMessage(fmt::format(
         "precision: {} does not pay on CPU devices, where it is slower than float32 as a rule; "
         "flatout train --compare-precision measures it",

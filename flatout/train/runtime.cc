@@ -379,10 +379,4 @@ std::shared_ptr<xla::Executable> Runtime::CompileForOne(const ir::Graph& graph) 
   return cache_.Compile(*client_, lowering_->ToStablehlo(graph), options);
 }
 
-std::shared_ptr<xla::Executable> Runtime::CompileForOne(const std::string& stablehlo) {
-  xla::CompileOptions options;
-  options.device_ids = {devices_[0].id()};
-  return cache_.Compile(*client_, stablehlo, options);
-}
-
 }  // namespace flatout::train

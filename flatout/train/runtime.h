@@ -40,7 +40,6 @@ class Runtime {
   std::shared_ptr<xla::Executable> Compile(const ir::Graph& graph);
   // For one device.
   std::shared_ptr<xla::Executable> CompileForOne(const ir::Graph& graph);
-  std::shared_ptr<xla::Executable> CompileForOne(const std::string& stablehlo);
   // Who computes what on this runtime's devices.
   const kernels::Lowering& lowering() const { return *lowering_; }
 
