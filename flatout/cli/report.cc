@@ -38,6 +38,10 @@ int Report(const ReportOptions& options) {
   if (path.empty()) path = runs.size() == 1 ? options.runs[0] + "/report.html" : "report.html";
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) path += "/report.html";
+  // A run's weights are soon lost to a slip of the keyboard.
+  if (FileExists(path) && !ReadFile(path).starts_with("<!")) {
+    throw Invalid("{} is there already and is no report; choose another name (--out)", path);
+  }
   const std::string html = web::Report(runs);
   AtomicWriteFile(path, html);
   std::printf("wrote %s (%s): open it in any browser\n",

@@ -561,8 +561,7 @@ bool Trainer::Fitting::EndEpoch(bool complete) {
     const Phase phase(*t_.ledger_, Cause::kHost, Stage::kCallbacks);
     observer_->OnEpochEnd(end);
   }
-  // Not again what was logged after this very step.
-  if (interval_rows_ > 0) LogToFolder(progress);
+  LogToFolder(progress);
   if (folder_ != nullptr) {
     Fields fields = {{"epoch", static_cast<double>(end.epoch)},
                      {"step", static_cast<double>(end.step)},

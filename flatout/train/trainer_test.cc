@@ -1097,7 +1097,9 @@ TEST(TrainerTest, ASlowStageIsTheLimitThatTheVerdictNames) {
   Train(config, Linear(), {.train = Source(8)});
   for (const auto& [source, stage] : {std::pair(slow_reader, "slow read"), {slow_map, "decode"}}) {
     SCOPED_TRACE(stage);
-    Trainer trainer(config, Linear(), {.train = source}, Devices(1));
+    // What this process did before is no part of the run.
+    Trainer trainer(config, Linear(), {.train = source}, Devices(1),
+                    std::make_shared<watch::Ledger>(0));
     const FitResult result = Fit(trainer);
     EXPECT_EQ(result.verdict.limit, "input");
     EXPECT_EQ(result.verdict.stage, stage);
