@@ -189,9 +189,13 @@ void Convert(const Case& example) {
 void ExpectDocumented(const nlohmann::json& fields) {
   static const std::string document =
       ReadFile(fs::path(FLATOUT_SOURCE_DIR) / "docs/metrics_and_verdict.md");
-  static const std::regex of_stage("^(input_(share|records_per_second|bytes_per_second))_.*");
+  static const std::regex of_input("^(input_(share|records_per_second|bytes_per_second))_.*");
+  static const std::regex of_cause("^seconds_[a-z]+$"), of_stage("^seconds_[a-z]+_.*");
   for (const auto& [name, value] : fields.items()) {
-    EXPECT_THAT(document, HasSubstr("`" + std::regex_replace(name, of_stage, "$1_<stage>") + "`"));
+    std::string general = std::regex_replace(name, of_input, "$1_<stage>");
+    general = std::regex_replace(general, of_stage, "seconds_<cause>_<stage>");
+    general = std::regex_replace(general, of_cause, "seconds_<cause>");
+    EXPECT_THAT(document, HasSubstr("`" + general + "`"));
   }
 }
 
