@@ -404,7 +404,7 @@ void Trainer::Fitting::Retire() {
   watch::LedgerReport now = t_.ledger_->Report();
   if (saver_ != nullptr) {
     saver_->Tell();
-    PromoteBest(saver_->stats().last_step);
+    PromoteBest(saver_->last_saved_step());
     const double computed = now.of(Cause::kCompute);
     const double slowed = saver_->NoteSteps(launch.steps, computed - computed_);
     if (slowed > 0) {

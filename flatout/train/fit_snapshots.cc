@@ -160,7 +160,7 @@ void Trainer::Fitting::TellGrace(double left) {
   if (needed) {
     line += fmt::format(", which takes about {}; {} are left", HumanDuration(*needed),
                         HumanDuration(std::max(left, 0.0)));
-    const int64_t last = saver_->stats().last_step;
+    const int64_t last = saver_->last_saved_step();
     if (*needed > left && last >= 0) {
       line += fmt::format(". Should that be too little, the run goes on from step {}", last);
     }

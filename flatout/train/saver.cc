@@ -110,15 +110,15 @@ void Saver::SaveNow(checkpoint::Snapshot snapshot, int64_t step, double seconds)
 double Saver::NoteSteps(int64_t steps, double seconds) {
   if (steps <= 0) return 0;
   const double per_step = seconds / static_cast<double>(steps);
-  const bool beside = was_busy_ || saver_->busy();
-  was_busy_ = saver_->busy();
+  const bool busy = saver_->busy();
+  const bool beside = std::exchange(was_busy_, busy) || busy;
   if (!beside) {
     step_seconds_ =
         step_seconds_ ? *step_seconds_ + kNewStepsShare * (per_step - *step_seconds_) : per_step;
     return 0;
   }
   if (step_seconds_) slowing_ += seconds - static_cast<double>(steps) * *step_seconds_;
-  if (was_busy_) return 0;
+  if (busy) return 0;
   const double slowed = std::max(0.0, std::exchange(slowing_, 0));
   stats_.slowed += slowed;
   return slowed;

@@ -78,6 +78,8 @@ class Saver {
   };
   // As of the last Tell.
   Stats stats() const;
+  // The step of the newest snapshot on the disk, negative: none; as of the last Tell.
+  int64_t last_saved_step() const { return stats_.last_step; }
 
  private:
   // Waits for what Prepare began, and tells what came of it.
