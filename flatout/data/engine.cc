@@ -58,6 +58,26 @@ class RunDelay {
 
 }  // namespace
 
+EngineStats EngineStats::Since(const EngineStats& before) const {
+  EngineStats since = *this;
+  if (busy < before.busy || items < before.items) return since;
+  since.items -= before.items;
+  since.records -= before.records;
+  since.wait -= before.wait;
+  since.busy -= before.busy;
+  since.cpu -= before.cpu;
+  since.queued -= before.queued;
+  since.full -= before.full;
+  for (auto& [name, stage] : since.stages) {
+    const auto found = before.stages.find(name);
+    if (found == before.stages.end()) continue;
+    stage.seconds -= found->second.seconds;
+    stage.records -= found->second.records;
+    stage.bytes -= found->second.bytes;
+  }
+  return since;
+}
+
 int64_t DefaultBudget() {
   const int64_t usable = ReadCgroup().memory.usable;
   constexpr int64_t kLeast = int64_t{64} << 20, kMost = int64_t{512} << 20;

@@ -70,6 +70,10 @@ struct EngineStats {
   std::map<std::string, StageTime> stages;
   // What tuning did: "workers 1 -> 2: ...". The last few.
   std::vector<std::string> decisions;
+
+  // Sums since `before`; what is of now stays. All of them where another engine has begun to count
+  // anew.
+  EngineStats Since(const EngineStats& before) const;
 };
 
 // A fifth of the memory that this process may use (cgroup aware), at most 512 MiB, at least 64 MiB.

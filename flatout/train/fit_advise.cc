@@ -28,26 +28,6 @@ constexpr int64_t kMostLaunchBytes = int64_t{64} << 20;
 // Launches that take longer than that are not to be made longer.
 constexpr double kLongLaunch = 0.25;  // seconds
 
-data::EngineStats Difference(data::EngineStats now, const data::EngineStats& before) {
-  // Another pipeline has begun to count anew.
-  if (now.busy < before.busy || now.items < before.items) return now;
-  now.items -= before.items;
-  now.records -= before.records;
-  now.wait -= before.wait;
-  now.busy -= before.busy;
-  now.cpu -= before.cpu;
-  now.queued -= before.queued;
-  now.full -= before.full;
-  for (auto& [name, stage] : now.stages) {
-    const auto found = before.stages.find(name);
-    if (found == before.stages.end()) continue;
-    stage.seconds -= found->second.seconds;
-    stage.records -= found->second.records;
-    stage.bytes -= found->second.bytes;
-  }
-  return now;
-}
-
 }  // namespace
 
 void Trainer::Fitting::BeginWindow() {
@@ -65,7 +45,7 @@ watch::RunFacts Trainer::Fitting::WindowFacts() const {
   facts.steps = result_.steps - window_.steps;
   facts.samples = result_.samples - window_.samples;
   facts.launches = launches_ - window_.launches;
-  facts.input = FactsOf(Difference(input_->stats(), window_.input));
+  facts.input = FactsOf(input_->stats().Since(window_.input));
   facts.replica_busy.clear();  // of the whole run
   facts.throttled_seconds.reset();
   return facts;

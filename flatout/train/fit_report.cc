@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "flatout/base/cgroup.h"
 #include "flatout/base/clock.h"
 #include "flatout/base/process.h"
 #include "flatout/train/fitting.h"
-#include "flatout/xla/cards.h"
 
 namespace flatout::train {
 namespace {
@@ -161,28 +159,23 @@ void Trainer::Fitting::LogToFolder(const Progress& progress) {
 }
 
 void Trainer::Fitting::AddInput(Fields& fields) {
-  const data::EngineStats now = input_->stats();
+  const data::EngineStats since = input_->stats().Since(interval_input_);
   const double wall = SteadySeconds() - interval_begin_;
-  const double busy = now.busy - interval_input_.busy;
   if (wall <= 0) return;
-  fields.emplace_back("input_wait", (now.wait - interval_input_.wait) / wall);
-  fields.emplace_back("input_workers", now.workers);
-  fields.emplace_back("input_prefetch", now.depth);
-  fields.emplace_back("input_queue_bytes", static_cast<double>(now.bytes));
-  fields.emplace_back("input_cores_busy", (now.cpu - interval_input_.cpu) / wall);
-  if (busy <= 0) return;
-  for (const auto& [stage, time] : now.stages) {
-    const auto before = interval_input_.stages.find(stage);
+  fields.emplace_back("input_wait", since.wait / wall);
+  fields.emplace_back("input_workers", since.workers);
+  fields.emplace_back("input_prefetch", since.depth);
+  fields.emplace_back("input_queue_bytes", static_cast<double>(since.bytes));
+  fields.emplace_back("input_cores_busy", since.cpu / wall);
+  if (since.busy <= 0) return;
+  for (const auto& [stage, time] : since.stages) {
     std::string name = stage;
     std::replace(name.begin(), name.end(), ' ', '_');
-    const data::StageTime then =
-        before == interval_input_.stages.end() ? data::StageTime() : before->second;
-    fields.emplace_back("input_share_" + name, (time.seconds - then.seconds) / busy);
+    fields.emplace_back("input_share_" + name, time.seconds / since.busy);
     fields.emplace_back("input_records_per_second_" + name,
-                        static_cast<double>(time.records - then.records) / wall);
-    if (time.bytes > then.bytes) {
-      fields.emplace_back("input_bytes_per_second_" + name,
-                          static_cast<double>(time.bytes - then.bytes) / wall);
+                        static_cast<double>(time.records) / wall);
+    if (time.bytes > 0) {
+      fields.emplace_back("input_bytes_per_second_" + name, static_cast<double>(time.bytes) / wall);
     }
   }
 }
