@@ -25,8 +25,8 @@ namespace {
 
 // Estimates are from the slowest of so many saves.
 constexpr size_t kRemembered = 5;
-// How much further down than the process the saver's threads stand (nice(2)). Far enough that steps go
-// first, and not so far that on busy processors nothing is ever saved.
+// How much further down than the process the saver's threads stand (nice(2)). Far enough that steps
+// go first, and not so far that on busy processors nothing is ever saved.
 constexpr int kNiceness = 4;
 
 }  // namespace
@@ -104,11 +104,7 @@ struct AsyncSaver::State {
       retain([&] { return store.Retain(options.retention); });
     } else if (result.no_space) {
       // The next one finds more room than this one did.
-      retain([&] {
-        Retention least = options.retention;
-        least.keep_last = 1;
-        return store.Retain(least);
-      });
+      retain([&] { return store.RetainLeast(options.retention); });
     }
     return result;
   }

@@ -219,11 +219,17 @@ void CheckSizes(const SnapshotInfo& info, FileSystem& files) {
 
 TensorSource HostSource(std::string name, ir::Shape shape,
                         std::shared_ptr<const std::vector<std::byte>> bytes) {
-  if (static_cast<int64_t>(bytes->size()) != shape.bytes()) {
-    throw Internal("tensor {} of {} has {} bytes", name, shape.ToString(), bytes->size());
+  const std::span<const std::byte> all = *bytes;
+  return HostSource(std::move(name), std::move(shape), all, std::move(bytes));
+}
+
+TensorSource HostSource(std::string name, ir::Shape shape, std::span<const std::byte> bytes,
+                        std::shared_ptr<const void> owner) {
+  if (static_cast<int64_t>(bytes.size()) != shape.bytes()) {
+    throw Internal("tensor {} of {} has {} bytes", name, shape.ToString(), bytes.size());
   }
-  auto read = [bytes = std::move(bytes)](int64_t offset, std::span<std::byte> to) {
-    std::memcpy(to.data(), bytes->data() + offset, to.size());
+  auto read = [bytes, owner = std::move(owner)](int64_t offset, std::span<std::byte> to) {
+    std::memcpy(to.data(), bytes.data() + offset, to.size());
   };
   return {std::move(name), std::move(shape), std::move(read)};
 }

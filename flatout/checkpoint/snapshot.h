@@ -46,6 +46,9 @@ struct TensorSource {
 // Of bytes on the host, which `bytes` keeps alive.
 TensorSource HostSource(std::string name, ir::Shape shape,
                         std::shared_ptr<const std::vector<std::byte>> bytes);
+// The same of any memory, which `owner` keeps as it is.
+TensorSource HostSource(std::string name, ir::Shape shape, std::span<const std::byte> bytes,
+                        std::shared_ptr<const void> owner);
 // Of something that can only be copied out as a whole, as device buffers are: `fetch` is called
 // once with shape.bytes() to fill, straight in the writer's own memory where the tensor fits in
 // there.

@@ -311,6 +311,10 @@ Retained Store::MakeRoom(int64_t bytes, Retention retention) {
   if (!files_.Stat(folder_)) return {};
   const std::optional<int64_t> room = files_.FreeBytes(folder_);
   if (!room || *room >= bytes) return {};
+  return RetainLeast(retention);
+}
+
+Retained Store::RetainLeast(Retention retention) {
   retention.keep_last = 1;
   return Retain(retention);
 }

@@ -84,6 +84,8 @@ class Store {
   // Before a snapshot of `bytes` is written: where there is no room for it beside the old ones, all
   // of those go but the last good one, the best and every nth, as `retention` has it.
   Retained MakeRoom(int64_t bytes, Retention retention);
+  // Lets them go, room or not.
+  Retained RetainLeast(Retention retention);
 
   // --- for everybody; changes nothing ---
 

@@ -369,10 +369,9 @@ std::vector<checkpoint::TensorGroup> Trainer::StateGroups(bool share) const {
         xla::HostView view;  // last: ends first
       };
       auto held = std::make_shared<Held>(std::move(buffer), *std::move(view));
-      into.push_back({layout_[i].name, layout_[i].shape,
-                      [held = std::move(held)](int64_t offset, std::span<std::byte> to) {
-                        std::memcpy(to.data(), held->view.bytes().data() + offset, to.size());
-                      }});
+      const std::span<const std::byte> bytes = held->view.bytes();
+      into.push_back(
+          checkpoint::HostSource(layout_[i].name, layout_[i].shape, bytes, std::move(held)));
     } else if (share) {
       into.push_back(checkpoint::WholeSource(
           layout_[i].name, layout_[i].shape,
