@@ -5,10 +5,9 @@
 //   flatout_bench --workload mlp --steps 100 --mlir jax_mlp.mlir            (the foreign step)
 //   flatout_bench --workload mlp --steps 100 --beside jax_mlp.mlir          (both, in turn, one
 //   process)
-//   flatout_bench --workload mlp --steps 100 --beside-xla                   (the same without library
-//   kernels)
-//   flatout_bench --workload mlp --steps 100 --accumulate 8                 (steps of 8
-//   micro-batches against as many steps of one, in turn)
+//   flatout_bench --workload mlp --steps 100 --beside-xla                   (the same without
+//   library kernels) flatout_bench --workload mlp --steps 100 --accumulate 8                 (steps
+//   of 8 micro-batches against as many steps of one, in turn)
 //
 // Prints one JSON object as its last line: workload, version, ms_per_step (one number per step, in
 // milliseconds from the launch until the loss is on the host, divided by the steps of the launch),
@@ -445,14 +444,13 @@ int Main(int argc, char** argv) {
   }
   const auto ours = [&](int64_t per_launch, int64_t micro_batches,
                         kernels::Choice choice = kernels::ChoiceFromEnvironment()) {
-    return OurContestant(
-        *client, cache, workload,
-        {.steps_per_launch = per_launch,
-         .precision = precision,
-         .micro_batches = micro_batches,
-         .loss_blocks = loss_blocks,
-         .kernels = choice},
-        options, dump);
+    return OurContestant(*client, cache, workload,
+                         {.steps_per_launch = per_launch,
+                          .precision = precision,
+                          .micro_batches = micro_batches,
+                          .loss_blocks = loss_blocks,
+                          .kernels = choice},
+                         options, dump);
   };
   const std::unique_ptr<Contestant> contestant =
       mlir.empty() ? ours(steps_per_launch, accumulate)
@@ -464,10 +462,9 @@ int Main(int argc, char** argv) {
     result = Describe(*contestant);
   } else {
     // With --accumulate one launch of the other goes over as many rows as one of ours.
-    const auto other =
-        beside_xla       ? ours(steps_per_launch, accumulate, kernels::Choice::kXla)
-        : beside.empty() ? ours(steps_per_launch * accumulate, 1)
-                         : ForeignContestant(*client, cache, beside, options);
+    const auto other = beside_xla       ? ours(steps_per_launch, accumulate, kernels::Choice::kXla)
+                       : beside.empty() ? ours(steps_per_launch * accumulate, 1)
+                                        : ForeignContestant(*client, cache, beside, options);
     other->WarmUp();
     const int64_t round = std::max(kStepsPerRound, contestant->steps_per_launch());
     // The first step of a round finds the other's data in the caches; it does not count.

@@ -307,8 +307,6 @@ int Supervise(const Options& options) {
   return end.exit_code;
 }
 
-}  // namespace
-
 // Seconds, or how often: CLI::Range takes NaN for a number in every range.
 const CLI::Validator kNotNegative(
     [](std::string& text) {
@@ -316,6 +314,8 @@ const CLI::Validator kNotNegative(
       return value >= 0 && value <= 1e9 ? "" : "expected a number from 0 to 1e9, found " + text;
     },
     "NUMBER");
+
+}  // namespace
 
 void AddSupervise(CLI::App& app, Run* run) {
   CLI::App* command = app.add_subcommand(
