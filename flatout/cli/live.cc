@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,7 +34,6 @@ using train::Progress;
 using train::RunDetails;
 using train::RunEnd;
 using train::RunStart;
-using watch::LedgerReport;
 using watch::RunPoint;
 using watch::RunStatus;
 
@@ -121,13 +119,6 @@ std::optional<double> Finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-LedgerReport Sum(const LedgerReport& a, const LedgerReport& b) {
-  LedgerReport sum = a;
-  for (int i = 0; i < watch::kNumCauses; ++i) sum.seconds[i] += b.seconds[i];
-  sum.wall += b.wall;
-  return sum;
-}
-
 }  // namespace
 
 struct Live::State {
@@ -154,7 +145,8 @@ struct Live::State {
     if (const double at = progressed_at; at > 0) copy.progress_age_seconds = now - at;
     if (copy.alive()) {
       copy.process_ledger = ledger->Report();
-      copy.ledger = Sum(copy.earlier_ledger, copy.process_ledger);
+      copy.ledger = copy.earlier_ledger;
+      copy.ledger += copy.process_ledger;
       copy.run_full = copy.ledger.full();
     }
     copy.ledger_known = true;
@@ -168,12 +160,7 @@ struct Live::State {
       copy.peak_resident_bytes = static_cast<double>(bytes);
     }
     copy.throttled_seconds = ThrottledSeconds();
-    struct statvfs disk {};
-    if (statvfs(copy.folder.empty() ? "." : copy.folder.c_str(), &disk) == 0) {
-      const auto block = static_cast<double>(disk.f_frsize);
-      copy.disk_free_bytes = static_cast<double>(disk.f_bavail) * block;
-      copy.disk_bytes = static_cast<double>(disk.f_blocks) * block;
-    }
+    watch::ReadDisk(copy.folder.empty() ? "." : copy.folder, copy);
     copy.eta_seconds = watch::EstimateEta(copy);
     const std::lock_guard lock(lines_mutex);
     copy.log = lines;
@@ -223,7 +210,8 @@ struct Live::State {
     RunPoint point;
     point.step = progress.step;
     point.epoch = status.epochs_done();
-    point.ledger = Sum(status.earlier_ledger, ledger->Report());
+    point.ledger = status.earlier_ledger;
+    *point.ledger += ledger->Report();
     point.seconds = point.ledger->wall;
     point.loss = Finite(progress.loss);
     for (const auto& [name, value] : progress.metrics) {
@@ -380,7 +368,8 @@ void Live::OnEnd(const RunEnd& end) {
   status.mfu = end.mfu;
   if (!end.verdict.empty()) status.verdict = end.verdict;
   status.process_ledger = state.ledger->Report();
-  status.ledger = Sum(status.earlier_ledger, status.process_ledger);
+  status.ledger = status.earlier_ledger;
+  status.ledger += status.process_ledger;
   status.eta_seconds.reset();
   state.log.OnMessage(end.error.empty() ? end.status : end.status + ": " + end.error);
   for (const std::string& line : end.verdict) state.log.OnMessage(line);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <cmath>
@@ -485,12 +484,7 @@ RunStatus ReadRunFolder(const std::string& folder) {
     status.step_in_epoch =
         std::max<int64_t>(0, status.step - (status.epoch - 1) * *status.steps_per_epoch);
   }
-  struct statvfs disk {};
-  if (statvfs(folder.c_str(), &disk) == 0) {
-    status.disk_free_bytes =
-        static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
-    status.disk_bytes = static_cast<double>(disk.f_blocks) * static_cast<double>(disk.f_frsize);
-  }
+  ReadDisk(folder, status);
   status.eta_seconds = EstimateEta(status);
   return status;
 }

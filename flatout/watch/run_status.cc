@@ -1,5 +1,7 @@
 #include "flatout/watch/run_status.h"
 
+#include <sys/statvfs.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -68,6 +70,14 @@ void AddEpoch(RunStatus& status, RunEpoch epoch) {
   std::vector<RunEpoch>& all = status.epoch_history;
   all.push_back(std::move(epoch));
   if (all.size() > kMostEpochs) all.erase(all.begin());
+}
+
+void ReadDisk(const std::string& folder, RunStatus& status) {
+  struct statvfs disk {};
+  if (statvfs(folder.c_str(), &disk) != 0) return;
+  const auto block = static_cast<double>(disk.f_frsize);
+  status.disk_free_bytes = static_cast<double>(disk.f_bavail) * block;
+  status.disk_bytes = static_cast<double>(disk.f_blocks) * block;
 }
 
 std::optional<double> EstimateEta(const RunStatus& status) {

@@ -164,6 +164,9 @@ inline constexpr size_t kMostEpochs = 2000;
 void AddLogLine(RunStatus& status, std::string line);
 void AddEpoch(RunStatus& status, RunEpoch epoch);
 
+// Room on the disk of the run's folder, and its size; both stay as they are where the system does
+// not say.
+void ReadDisk(const std::string& folder, RunStatus& status);
 // What is left by the pace of the last quarter of the points (at least a few seconds of them);
 // nothing where the end or the pace is not known.
 std::optional<double> EstimateEta(const RunStatus& status);

@@ -147,6 +147,18 @@ double LostToLaunches(const RunFacts& facts) {
   return lost;
 }
 
+// No launch can be longer than an epoch.
+bool LaunchesAreEpochs(const RunFacts& facts) {
+  return facts.steps_per_epoch > 0 && facts.steps_per_launch >= facts.steps_per_epoch;
+}
+
+std::string LongerEpochs(const RunFacts& facts) {
+  return fmt::format(
+      "the epochs are too short ({} steps, one launch each) for the device to fill; more data per "
+      "epoch would",
+      facts.steps_per_epoch);
+}
+
 Candidate OfLaunches(const RunFacts& facts) {
   Candidate candidate{.cause = Cause::kHost, .stage = "launch", .kind = "launch-bound"};
   candidate.lost = LostToLaunches(facts);
@@ -165,11 +177,8 @@ Candidate OfLaunches(const RunFacts& facts) {
   if (facts.steps_per_epoch > 0) wanted = std::min(wanted, facts.steps_per_epoch);
   if (static_cast<double>(wanted) < 1.5 * now) {
     candidate.advice =
-        facts.steps_per_epoch > 0 && facts.steps_per_launch >= facts.steps_per_epoch
-            ? fmt::format(
-                  "the epochs are too short ({} steps, one launch each) for the device to "
-                  "fill; more data per epoch would",
-                  facts.steps_per_epoch)
+        LaunchesAreEpochs(facts)
+            ? LongerEpochs(facts)
             : "a larger model or train.global_batch: the steps are too small for this device";
     candidate.gain = 1;
     return candidate;
@@ -200,11 +209,8 @@ Candidate OfHost(const RunFacts& facts) {
         "launches, while the device waits",
         HumanSeconds(ledger.of(stage) / static_cast<double>(std::max<int64_t>(facts.launches, 1))),
         HumanCount(facts.launches));
-  } else if (facts.steps_per_epoch > 0 && facts.steps_per_launch >= facts.steps_per_epoch) {
-    candidate.advice = fmt::format(
-        "the epochs are too short ({} steps, one launch each) for the device to fill; more data "
-        "per epoch would",
-        facts.steps_per_epoch);
+  } else if (LaunchesAreEpochs(facts)) {
+    candidate.advice = LongerEpochs(facts);
   } else if (stage != Stage::kLog && facts.launches > 0 && facts.steps / facts.launches < 64) {
     const int64_t wanted = std::max<int64_t>(64, 2 * facts.steps_per_launch);
     candidate.advice = fmt::format("raise train.steps_per_launch (now {}; {} per step)",
@@ -216,20 +222,23 @@ Candidate OfHost(const RunFacts& facts) {
   return candidate;
 }
 
-Candidate OfCopy(const RunFacts& facts) {
-  Candidate candidate{.cause = Cause::kCopy, .kind = "copy-bound"};
-  candidate.lost = facts.ledger.of(Cause::kCopy);
+// A cause that might be gone as a whole.
+Candidate OfAll(const RunFacts& facts, Cause cause, const char* kind, const char* advice) {
+  Candidate candidate{.cause = cause, .kind = kind};
+  candidate.lost = facts.ledger.of(cause);
   candidate.gain = Gain(facts.ledger.training(), candidate.lost);
-  candidate.advice = "send less per sample (u8 instead of f32, conversion in the model)";
+  candidate.advice = advice;
   return candidate;
 }
 
+Candidate OfCopy(const RunFacts& facts) {
+  return OfAll(facts, Cause::kCopy, "copy-bound",
+               "send less per sample (u8 instead of f32, conversion in the model)");
+}
+
 Candidate OfCommunication(const RunFacts& facts) {
-  Candidate candidate{.cause = Cause::kCommunication, .kind = "communication-bound"};
-  candidate.lost = facts.ledger.of(Cause::kCommunication);
-  candidate.gain = Gain(facts.ledger.training(), candidate.lost);
-  candidate.advice = "raise train.global_batch, so that each step computes more per exchange";
-  return candidate;
+  return OfAll(facts, Cause::kCommunication, "communication-bound",
+               "raise train.global_batch, so that each step computes more per exchange");
 }
 
 Candidate OfCheckpoints(const RunFacts& facts) {
