@@ -11,7 +11,7 @@ namespace {
 constexpr double kFirstAutomatic = 2;
 // Interruptions that the assumption counts for.
 constexpr double kBelief = 0.05;
-constexpr double kLeastAutomatic = 1;
+constexpr double kLeastAutomatic = 0.25;
 
 }  // namespace
 

@@ -42,7 +42,8 @@ struct IntervalFacts {
 };
 
 // Seconds between snapshots with automatic: Daly's, but no less than it takes to write one twice
-// (else the disk would never rest, and saves would queue) and no less than a second.
+// (else the disk would never rest, and saves would queue) and no less than a quarter of a second,
+// which only runs that are interrupted every few seconds come near.
 double AutomaticSeconds(const IntervalFacts& facts);
 
 // Whether a snapshot is due at `step`, when the last one was handed over at `last_step`, `seconds`

@@ -75,7 +75,7 @@ TEST(AutomaticSeconds, IsDalysWithinWhatTheDiskCan) {
   EXPECT_EQ(AutomaticSeconds({.cost = 0.5, .save_seconds = 3, .between = 3600}),
             DalyInterval(0.5, 3600));
   EXPECT_EQ(AutomaticSeconds({.cost = 0.01, .save_seconds = 60, .between = 60}), 120);
-  EXPECT_EQ(AutomaticSeconds({.cost = 1e-9, .save_seconds = 1e-3, .between = 1}), 1);
+  EXPECT_EQ(AutomaticSeconds({.cost = 1e-9, .save_seconds = 1e-3, .between = 1}), 0.25);
   // More interruptions or cheaper snapshots: more often.
   const IntervalFacts some{.cost = 1, .save_seconds = 1, .between = 3600};
   EXPECT_LT(AutomaticSeconds({.cost = 0.1, .save_seconds = 1, .between = 3600}),

@@ -3,14 +3,19 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
+#include <limits>
 
+#include "flatout/base/clock.h"
 #include "flatout/base/error.h"
 
 namespace flatout::cli {
 namespace {
 
 StopRequest stop;
+// SteadySeconds() at the first signal.
+std::atomic<double> first_signal{std::numeric_limits<double>::infinity()};
 
 void Write(const char* message) {
   // Nothing can be done about a failure here.
@@ -29,15 +34,23 @@ const char* SignalName(int signal) {
 }
 
 void Handle(int signal) {
-  if (stop.asked.load()) {
+  const double now = SteadySeconds();
+  if (now < first_signal.load()) {
+    first_signal.store(now);
+  } else if (now - first_signal.load() < kEchoSeconds) {
+    return;
+  } else {
     Write("\nflatout: stopped at once\n");
     _exit(128 + signal);
   }
+  // A cloud's notice, which is followed by a signal when the machine shuts down.
+  const bool known = stop.asked.load();
   stop.Ask(SignalName(signal));
   if (stop.nothing_to_lose.load()) {
     Write("\nflatout: stopped before the first step; nothing is lost\n");
     _exit(kExitPreempted);
   }
+  if (known) return;
   Write("\nflatout: stopping after the steps under way and saving; once more stops at once\n");
 }
 

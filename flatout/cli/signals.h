@@ -1,10 +1,13 @@
 // Ctrl-C, SIGTERM and SIGHUP: the first asks the run to stop and keep what was done, the second
-// ends the process at once (what was saved last stays).
+// ends the process at once (what was saved last stays). What follows within kEchoSeconds is the
+// first once more: timeout(1), systemd and terminals that close send two for one request.
 #pragma once
 
 #include "flatout/base/stop.h"
 
 namespace flatout::cli {
+
+inline constexpr double kEchoSeconds = 1;
 
 // Installs the handlers (once) and returns what the first signal asks. Where nothing would be lost
 // (StopRequest::nothing_to_lose) the first one ends the process, too, with exit code 6.

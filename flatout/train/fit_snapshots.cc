@@ -53,7 +53,9 @@ void Trainer::Fitting::GoOnFrom(const RunState& state) {
   earlier_ledger_ = state.ledger;
   result_.resumed_step = state.steps;
   was_done_ = state.done;
-  if (saver_ != nullptr) saver_->StartAt(launched_steps_, state.sessions, state.ledger.wall);
+  if (saver_ != nullptr) {
+    saver_->StartAt(launched_steps_, state.sessions, state.ledger.wall, state.save_costs);
+  }
   saved_ = Now(state.done);
   if (folder_ != nullptr) {
     FindPendingBest();
@@ -89,6 +91,7 @@ RunState Trainer::Fitting::MakeState(bool done) {
   state.skips_in_row = skips_in_row_;
   state.last_epoch = result_.last_epoch;
   state.ledger = Ledger();
+  state.save_costs = saver_->stats().costs;
   state.bad_records = t_.bad_records_->state();
   state.metrics_bytes = folder_->log_bytes();
   state.run_file = t_.config_.tree.ToToml();

@@ -9,7 +9,6 @@
 #include "flatout/base/cgroup.h"
 #include "flatout/base/clock.h"
 #include "flatout/base/process.h"
-#include "flatout/checkpoint/interval.h"
 #include "flatout/plan/estimate.h"
 #include "flatout/train/fitting.h"
 #include "flatout/xla/cards.h"
@@ -143,13 +142,7 @@ watch::RunFacts Trainer::Fitting::Facts() const {
     const Saver::Stats stats = saver_->stats();
     facts.checkpoint.saves = stats.saves;
     facts.checkpoint.automatic = t_.config_.checkpoint.saves_automatically();
-    if (stats.saves > 0) {
-      checkpoint::IntervalFacts interval;
-      interval.cost = (stats.blocked + stats.slowed) / static_cast<double>(stats.saves);
-      interval.save_seconds = stats.write_seconds / static_cast<double>(stats.saves);
-      interval.between = t_.config_.checkpoint.between_interruptions;
-      facts.checkpoint.automatic_seconds = checkpoint::AutomaticSeconds(interval);
-    }
+    if (stats.saves > 0) facts.checkpoint.automatic_seconds = stats.automatic_seconds;
   }
   facts.evaluation.validations = validations_;
   facts.evaluation.epochs = std::max<int64_t>(result_.epochs - epochs_at_start_, validations_);

@@ -143,6 +143,7 @@ std::string RunState::ToJson() const {
   json["last_epoch"] = Json::object();
   for (const auto& [name, value] : last_epoch) json["last_epoch"][name] = Write(value);
   json["ledger"] = Write(ledger);
+  json["save_costs"] = {{"training", save_costs.training}, {"save", save_costs.save}};
   json["bad_records"] = {{"count", bad_records.count},
                          {"messages", bad_records.messages},
                          {"others", bad_records.others}};
@@ -182,6 +183,10 @@ RunState RunState::FromJson(const std::string& text, const std::string& origin) 
       state.last_epoch[name] = ReadNumber(value);
     }
     state.ledger = ReadLedger(json.at("ledger"));
+    // Not in every earlier snapshot.
+    if (const auto costs = json.find("save_costs"); costs != json.end()) {
+      state.save_costs = {.training = costs->at("training"), .save = costs->at("save")};
+    }
     const Json& bad = json.at("bad_records");
     state.bad_records.count = bad.at("count");
     state.bad_records.messages = bad.at("messages").get<std::vector<std::string>>();

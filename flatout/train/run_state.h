@@ -13,6 +13,7 @@
 #include "flatout/data/block.h"
 #include "flatout/data/state.h"
 #include "flatout/train/monitor.h"
+#include "flatout/train/saver.h"
 #include "flatout/train/totals.h"
 #include "flatout/watch/ledger.h"
 
@@ -46,6 +47,7 @@ struct RunState {
   std::map<std::string, double> last_epoch;
 
   watch::LedgerReport ledger;  // of all sessions
+  SaveCosts save_costs;        // of its snapshots
   data::BadRecordsState bad_records;
   int64_t metrics_bytes = 0;  // length of metrics.jsonl
   std::string run_file;       // TOML, as used

@@ -17,6 +17,8 @@ namespace {
 
 // The weight of the latest launch in the mean time of a step.
 constexpr double kNewStepsShare = 0.1;
+// Saves that what earlier processes measured counts for.
+constexpr double kEarlierSaves = 4;
 // The chosen interval is told again when it has changed by that factor.
 constexpr double kWorthTelling = 2;
 
@@ -60,14 +62,24 @@ void Saver::FinishPreparing() {
   }
 }
 
+SaveCosts Saver::Costs() const {
+  SaveCosts costs = earlier_costs_;
+  if (handed_over_ > 0) {
+    const double earlier = earlier_costs_.save > 0 ? kEarlierSaves : 0;
+    costs.training = (earlier * earlier_costs_.training + stats_.blocked + stats_.slowed) /
+                     (earlier + static_cast<double>(handed_over_));
+  }
+  if (save_seconds_ > 0) costs.save = save_seconds_;
+  return costs;
+}
+
 checkpoint::IntervalFacts Saver::Facts() const {
   checkpoint::IntervalFacts facts;
   facts.between = checkpoint::TimeBetweenInterruptions(
       interruptions_, earlier_seconds_ + SteadySeconds() - begun_, options_.between_interruptions);
-  if (handed_over_ > 0) {
-    facts.cost = (stats_.blocked + stats_.slowed) / static_cast<double>(handed_over_);
-  }
-  facts.save_seconds = save_seconds_;
+  const SaveCosts costs = Costs();
+  facts.cost = costs.training;
+  facts.save_seconds = costs.save;
   return facts;
 }
 
@@ -119,7 +131,7 @@ double Saver::NoteSteps(int64_t steps, double seconds) {
   }
   if (step_seconds_) slowing_ += seconds - static_cast<double>(steps) * *step_seconds_;
   if (busy) return 0;
-  const double slowed = std::max(0.0, std::exchange(slowing_, 0));
+  const double slowed = std::max(0.0, slowing_ - stats_.slowed);
   stats_.slowed += slowed;
   return slowed;
 }
@@ -174,8 +186,10 @@ void Saver::Tell() {
 
 Saver::Stats Saver::stats() const {
   Stats stats = stats_;
+  stats.costs = Costs();
+  stats.automatic_seconds = checkpoint::AutomaticSeconds(Facts());
   if (interval_.automatic && stats.saves > 0) {
-    stats.interval = checkpoint::AutomaticSeconds(Facts());
+    stats.interval = stats.automatic_seconds;
   } else if (interval_.every_seconds > 0) {
     stats.interval = interval_.every_seconds;
   }

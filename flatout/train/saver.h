@@ -20,6 +20,12 @@ namespace flatout::train {
 // The folder of snapshots in a run folder.
 std::string CheckpointFolder(const std::string& run_folder);
 
+// What snapshots of a run have cost it so far, as far as it is known.
+struct SaveCosts {
+  double training = 0;  // seconds of training that one costs: blocked and slowed
+  double save = 0;      // seconds from handing one over to being on the disk
+};
+
 class Saver {
  public:
   // Says things to the user; called on the training thread.
@@ -35,11 +41,12 @@ class Saver {
   // Whether a snapshot should be made now, after so many steps (skipped ones too).
   bool Due(int64_t step) const;
   // The run goes on after that step, which has a snapshot. It has been interrupted so many times
-  // in so many seconds.
-  void StartAt(int64_t step, int64_t interruptions, double seconds) {
+  // in so many seconds, and its snapshots have cost that much.
+  void StartAt(int64_t step, int64_t interruptions, double seconds, const SaveCosts& costs) {
     last_step_ = step;
     interruptions_ = interruptions;
     earlier_seconds_ = seconds;
+    earlier_costs_ = costs;
   }
   // Hands a snapshot to the writer's thread. With another still being written it waits for that
   // one. Failures are told by Tell.
@@ -52,8 +59,8 @@ class Saver {
   // Waits until nothing is being written any more.
   void Finish();
   // After some steps took `seconds` of the device. Returns the seconds by which the last save
-  // slowed steps, once it has ended. (Summed up over all steps beside it before it is taken for
-  // slowness: steps vary without a save, too.)
+  // slowed steps, once it has ended. (Summed up over all steps beside all saves before it is taken
+  // for slowness: steps vary without a save, too, and only what is faster makes up for that.)
   double NoteSteps(int64_t steps, double seconds);
   // From now on as often as pays, whatever the options say.
   void ChooseInterval() { interval_ = {.automatic = true}; }
@@ -74,6 +81,8 @@ class Saver {
     double blocked = 0, slowed = 0;  // seconds of training that saves cost
     double write_seconds = 0;        // behind it
     std::optional<double> interval;  // seconds between snapshots, where they are chosen
+    double automatic_seconds = 0;    // what they would be with automatic
+    SaveCosts costs;                 // of one, earlier processes' included
     std::string error;               // of the last save, if it failed
   };
   // As of the last Tell.
@@ -84,6 +93,7 @@ class Saver {
  private:
   // Waits for what Prepare began, and tells what came of it.
   void FinishPreparing();
+  SaveCosts Costs() const;
   checkpoint::IntervalFacts Facts() const;
 
   CheckpointOptions options_;
@@ -94,12 +104,13 @@ class Saver {
   double last_handed_over_;    // and when the last snapshot was
   int64_t interruptions_ = 0;  // before this process
   double earlier_seconds_ = 0;
+  SaveCosts earlier_costs_;
   int64_t last_step_ = 0;  // of that
   int64_t handed_over_ = 0;
   double save_seconds_ = 0;             // of the last save that has ended
   std::optional<double> step_seconds_;  // of a step without a save beside it
   bool was_busy_ = false;               // after the last steps
-  double slowing_ = 0;                  // of the steps beside the save under way, so far
+  double slowing_ = 0;                  // of the steps beside all saves so far; may be negative
   std::optional<int64_t> given_up_;     // the step whose save was
   double told_interval_ = 0;
 

@@ -1,0 +1,70 @@
+#include "flatout/cli/signals.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "flatout/base/error.h"
+
+namespace flatout::cli {
+namespace {
+
+// Each case runs in a process of its own: handlers and what they remember are the process's.
+class Signals : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  [[noreturn]] static void End(const StopRequest& stop) {
+    std::fprintf(stderr, "asked by %s", stop.asked ? stop.reason.load() : "nobody");
+    _exit(42);
+  }
+};
+
+TEST_F(Signals, TheFirstAsksAndItsEchoesAreTheSameRequest) {
+  const auto run = [] {
+    const StopRequest* stop = StopOnSignals();
+    raise(SIGTERM);
+    raise(SIGTERM);
+    raise(SIGHUP);
+    End(*stop);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(42), "saving; once more.*asked by SIGTERM");
+}
+
+TEST_F(Signals, ASecondOneEndsAtOnce) {
+  const auto run = [] {
+    const StopRequest* stop = StopOnSignals();
+    raise(SIGINT);
+    std::this_thread::sleep_for(std::chrono::duration<double>(1.01 * kEchoSeconds));
+    raise(SIGTERM);
+    End(*stop);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(128 + SIGTERM), "stopped at once");
+}
+
+// The machine that a cloud has announced to take away shuts down: that is no second request.
+TEST_F(Signals, TheFirstAfterANoticeDoesNotEndWhatIsBeingSaved) {
+  const auto run = [] {
+    StopRequest* stop = StopOnSignals();
+    stop->Ask("a notice");
+    raise(SIGTERM);
+    raise(SIGTERM);
+    End(*stop);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(42), "asked by a notice");
+}
+
+TEST_F(Signals, WithNothingToLoseTheFirstEndsTheProcess) {
+  const auto run = [] {
+    StopRequest* stop = StopOnSignals();
+    stop->nothing_to_lose = true;
+    raise(SIGTERM);
+    End(*stop);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(kExitPreempted), "nothing is lost");
+}
+
+}  // namespace
+}  // namespace flatout::cli
