@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "flatout/base/error.h"
+#include "flatout/base/process.h"
 #include "flatout/ir/stablehlo.h"
 #include "flatout/kernels/kernels.h"
 #include "flatout/nn/initializer.h"
@@ -506,6 +507,7 @@ int Main(int argc, char** argv) {
         Median(other_times.cpu) / Median(our_times.cpu));
   }
   result["workload"] = name;
+  result["peak_bytes"] = PeakResidentBytes();
   result["version"] =
       fmt::format("{}, {} per launch, {} (PJRT {})", mlir.empty() ? "flatout" : "foreign",
                   contestant->steps_per_launch(), plugin->name(), plugin->version().ToString());

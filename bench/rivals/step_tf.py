@@ -17,6 +17,7 @@ args = workloads.arguments(("graph", "xla"))
 tf.config.threading.set_intra_op_parallelism_threads(args.threads)
 tf.config.threading.set_inter_op_parallelism_threads(args.threads)
 keras.utils.set_random_seed(0)
+keras.mixed_precision.set_global_policy(args.precision)
 inputs, labels = workloads.data(args.workload)
 
 
@@ -92,7 +93,7 @@ y = tf.constant(labels)
 @tf.function(jit_compile=args.mode == "xla")
 def train(x, y):
     with tf.GradientTape() as tape:
-        loss = criterion(y, model(x, training=True))
+        loss = criterion(y, tf.cast(model(x, training=True), tf.float32))
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     return loss

@@ -119,7 +119,9 @@ forward = torch.compile(model) if args.mode == "compile" else model
 
 def train():
     optimizer.zero_grad(set_to_none=True)
-    out = forward(*x)
+    with torch.autocast("cpu", torch.bfloat16, enabled=args.precision == "mixed_bfloat16"):
+        out = forward(*x)
+    out = out.float()
     loss = F.cross_entropy(out.reshape(-1, out.shape[-1]), y)
     loss.backward()
     optimizer.step()

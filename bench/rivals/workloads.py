@@ -41,6 +41,8 @@ def arguments(modes):
     parser = argparse.ArgumentParser()
     parser.add_argument("--workload", required=True, choices=NAMES)
     parser.add_argument("--mode", default=modes[0], choices=modes)
+    parser.add_argument("--precision", default="float32", choices=("float32", "mixed_bfloat16"),
+                        help="mixed_bfloat16: variables float32, computing in bfloat16, the loss in float32")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, help="answer once with this many steps, then end")
     parser.add_argument("--mlir", help="(jax) write the step's StableHLO to FILE, its arguments to FILE.arguments, and end")
