@@ -40,6 +40,7 @@
 #include "flatout/optim/optimizer.h"
 #include "flatout/step/step_program.h"
 #include "flatout/xla/compile_cache.h"
+#include "flatout/xla/cuda_driver.h"
 #include "flatout/xla/pjrt.h"
 
 namespace flatout {
@@ -395,6 +396,7 @@ nlohmann::json Describe(const Contestant& contestant) {
 }
 
 int Main(int argc, char** argv) {
+  if (!xla::HasNvidiaDriver()) xla::KeepMemoryBetweenLaunches();
   std::string name, plugin_name = "cpu", mlir, beside, dump, precision = "float32", cache_folder;
   int64_t steps = 0, steps_per_launch = 1, accumulate = 1, loss_blocks = 0;
   bool beside_xla = false;

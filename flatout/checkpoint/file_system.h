@@ -31,8 +31,9 @@ class FileError : public UserError {
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
-  // Appends all of `data`. The kernel is told to begin writing at once and to forget pages that are
-  // on the disk, so that a large file neither fills the page cache nor leaves all its work to Sync.
+  // Appends all of `data`. Large pieces in page-aligned memory go past the page cache where that is
+  // possible; else the kernel is told to begin writing at once and to forget pages that are on the
+  // disk, so that a large file neither fills the cache nor leaves all its work to Sync.
   virtual void Write(std::span<const std::byte> data) = 0;
   virtual void Sync() = 0;   // fsync
   virtual void Close() = 0;  // reports what the system kept to itself until now (NFS: a full disk)

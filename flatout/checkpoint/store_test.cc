@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <limits>
 #include <thread>
 
@@ -447,6 +448,41 @@ TEST_F(StoreTest, AFolderThatWentAwayIsMadeAgain) {
   std::filesystem::remove_all(folder_);
   Write(2);
   ExpectNewest(2);
+}
+
+// However a file is cut into pieces and wherever these lie in memory: past the page cache or not,
+// the bytes are those written.
+TEST(RealFileSystem, WritesWhatItIsGivenPastTheCacheAndThroughIt) {
+  constexpr size_t kMegabyte = size_t{1} << 20;
+  const ScratchFolder scratch("direct");
+  std::vector<std::byte> data(9 * kMegabyte + 4097);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 2654435761 >> 13);
+  const size_t page = 4096 - reinterpret_cast<uintptr_t>(data.data()) % 4096;  // to the next one
+  const std::span<const std::byte> whole(data);
+  const std::vector<std::vector<size_t>> cases = {
+      {2 * kMegabyte},                                   // one piece of whole blocks
+      {2 * kMegabyte + 5},                               // with a tail
+      {2 * kMegabyte, 3 * kMegabyte, kMegabyte + 4095},  // several
+      {kMegabyte + 1, 2 * kMegabyte, 100, kMegabyte},    // from the second on between blocks
+      {7, 2 * kMegabyte, 4096},
+  };
+  int number = 0;
+  for (const size_t start : {page, page + 8}) {
+    for (const std::vector<size_t>& pieces : cases) {
+      const std::string path = fmt::format("{}/{}", scratch.path(), number++);
+      size_t at = start;
+      const auto file = RealFileSystem().Create(path);
+      for (const size_t piece : pieces) {
+        file->Write(whole.subspan(at, piece));
+        at += piece;
+      }
+      file->Sync();
+      file->Close();
+      const std::string text = ReadFile(path);
+      ASSERT_EQ(text.size(), at - start) << path;
+      EXPECT_EQ(std::memcmp(text.data(), data.data() + start, text.size()), 0) << path;
+    }
+  }
 }
 
 }  // namespace

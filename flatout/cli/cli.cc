@@ -16,6 +16,8 @@
 #include "flatout/base/error.h"
 #include "flatout/base/log.h"
 #include "flatout/cli/command.h"
+#include "flatout/xla/cuda_driver.h"
+#include "flatout/xla/pjrt.h"
 
 namespace flatout::cli {
 namespace {
@@ -68,6 +70,8 @@ int Main(int argc, char** argv) {
   // A file-size limit or a closed pipe is an error like others, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  // Without a GPU it is the CPU that computes.
+  if (!xla::HasNvidiaDriver()) xla::KeepMemoryBetweenLaunches();
   CLI::App app(
       "Flatout trains deep models and says how full the device ran.\n"
       "Start with: flatout train examples/fashion_mnist/cnn.toml");

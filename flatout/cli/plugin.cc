@@ -265,8 +265,6 @@ void Swap(const fs::path& from, const fs::path& to) {
   }
 }
 
-bool HasDriver() { return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0; }
-
 void PrintState(const fs::path& folder, const xla::Plugin& plugin, bool running) {
   std::string cuda;
   if (const auto found = plugin.attributes().find("cuda_version");
@@ -279,7 +277,7 @@ void PrintState(const fs::path& folder, const xla::Plugin& plugin, bool running)
   std::printf("  for planning (flatout plan) on any machine: ready\n");
   if (running) {
     std::printf("  for running on a GPU: NVIDIA's libraries are beside it; %s\n",
-                HasDriver() ? "a driver is here, see flatout devices"
+                xla::HasNvidiaDriver() ? "a driver is here, see flatout devices"
                             : "this machine has no NVIDIA driver");
   } else {
     std::printf(

@@ -405,13 +405,19 @@ void Trainer::Fitting::Retire() {
   if (saver_ != nullptr) {
     saver_->Tell();
     PromoteBest(saver_->last_saved_step());
-    const double computed = now.of(Cause::kCompute);
-    const double slowed = saver_->NoteSteps(launch.steps, computed - computed_);
-    if (slowed > 0) {
-      t_.ledger_->Reattribute(Cause::kCompute, Cause::kCheckpoint, slowed, Stage::kSlowed);
-      now = t_.ledger_->Report();
+    // Launches behind this one may have ended, too, as some have before it was their turn.
+    const int64_t ahead = StepsEndedInFlight();
+    const int64_t steps = launch.steps - noted_ahead_ + ahead;
+    noted_ahead_ = ahead;
+    if (steps > 0) {
+      const double computed = now.of(Cause::kCompute);
+      const double slowed = saver_->NoteSteps(steps, computed - computed_);
+      if (slowed > 0) {
+        t_.ledger_->Reattribute(Cause::kCompute, Cause::kCheckpoint, slowed, Stage::kSlowed);
+        now = t_.ledger_->Report();
+      }
+      computed_ = computed - slowed;
     }
-    computed_ = computed - slowed;
   }
   NoteLaunch(launch, now);
   if (result_.summary.first_step_seconds == 0) {
@@ -420,6 +426,16 @@ void Trainer::Fitting::Retire() {
   Report();
   // Kept for the ceiling: the latest full launch.
   if (launch.steps == t_.steps_per_launch_) last_ = std::move(launch);
+}
+
+int64_t Trainer::Fitting::StepsEndedInFlight() const {
+  int64_t steps = 0;
+  for (const Launch& launch : in_flight_) {
+    const auto ended = [](const xla::Event& event) { return event.IsReady(); };
+    if (!std::ranges::all_of(launch.run.done, ended)) break;
+    steps += launch.steps;
+  }
+  return steps;
 }
 
 int64_t Trainer::Fitting::RowsOfStep(const Launch& launch, int64_t index) const {

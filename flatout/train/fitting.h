@@ -61,6 +61,8 @@ class Trainer::Fitting {
   void RetireAll();
   // Waits for the oldest launch and takes in its results.
   void Retire();
+  // Of launches that are in flight for this thread, but over for the devices.
+  int64_t StepsEndedInFlight() const;
   // Real rows of a step of the launch, bad records included.
   int64_t RowsOfStep(const Launch& launch, int64_t index) const;
   [[noreturn]] void NotFinite(const Launch& launch, int64_t index, float loss);
@@ -239,7 +241,8 @@ class Trainer::Fitting {
   double epoch_seconds_ = 0;      // of this epoch, in sessions before this one
   int64_t sessions_ = 1;
   watch::LedgerReport earlier_ledger_;  // of those sessions
-  double computed_ = 0;                 // device seconds when the last launch was retired
+  double computed_ = 0;                 // device seconds that the saver has been told of
+  int64_t noted_ahead_ = 0;             // and the steps of launches in flight that were among them
   bool ended_within_epoch_ = false;
   bool stopped_early_ = false;
   std::optional<Moment> saved_;  // of the snapshot handed over last

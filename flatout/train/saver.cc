@@ -95,6 +95,7 @@ void Saver::Save(checkpoint::Snapshot snapshot, int64_t step) {
   ++handed_over_;
   saver_->Save(std::move(snapshot), checkpoint::AsyncSaver::WhenBusy::kWait);
   last_handed_over_ = SteadySeconds();
+  was_busy_ = true;  // even if it is over before the next steps are
 }
 
 void Saver::Finish() {

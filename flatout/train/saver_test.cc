@@ -96,6 +96,19 @@ TEST_F(SaverTest, SlownessIsSummedUpOverASave) {
   EXPECT_NEAR(saver.stats().slowed, 0.15, 1e-9);
   EXPECT_EQ(saver.NoteSteps(1, 0.2), 0);
   EXPECT_NEAR(saver.stats().slowed, 0.15, 1e-9);
+  // One that is over before the first step beside it is, slows that step.
+  saver.Save(checkpoint::MakeSnapshot(2), 2);
+  saver.Finish();
+  EXPECT_NEAR(saver.NoteSteps(1, 0.21), 0.1, 1e-9);  // 0.11 s a step by now
+  EXPECT_EQ(saver.NoteSteps(1, 0.3), 0);
+  // A save beside which steps were faster than others takes back what was noise.
+  saver.Save(checkpoint::MakeSnapshot(3), 3);
+  saver.Finish();
+  EXPECT_EQ(saver.NoteSteps(2, 0.058), 0);  // 0.2 s less than usual
+  saver.Save(checkpoint::MakeSnapshot(4), 4);
+  saver.Finish();
+  EXPECT_EQ(saver.NoteSteps(1, 0.229), 0);  // 0.1 s more
+  EXPECT_NEAR(saver.stats().slowed, 0.25, 1e-9);
 }
 
 }  // namespace

@@ -75,8 +75,7 @@ class CreateOptions {
 // is not known. Throws where it is known that there can be none.
 std::vector<CudaDevice> ChosenGpus(const Plugin& plugin, const std::vector<int64_t>& visible) {
   const CudaDriver driver = ReadCudaDriver();
-  const bool device_file = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
-  if (!driver.loaded && !device_file) {
+  if (!driver.loaded && !HasNvidiaDriver()) {
     throw UserError(Code::kFailedPrecondition,
                     "device \"cuda\": this machine has no NVIDIA GPU, or its driver is not loaded "
                     "(there is no /dev/nvidiactl). Inside a container, start it with GPU access "
@@ -114,17 +113,16 @@ std::vector<CudaDevice> ChosenGpus(const Plugin& plugin, const std::vector<int64
   return chosen;
 }
 
-// XLA:CPU takes a launch's temporaries from the C library and gives them back when it ends. Blocks
-// of that size would go back to the kernel, and the next launch would have every page of them
-// cleared and mapped again: a third of all processor time of a small convolutional network's step.
-// So they are kept, between launches, for as long as the process lives.
+}  // namespace
+
 void KeepMemoryBetweenLaunches() {
   constexpr int kKept = 1 << 30;
   mallopt(M_MMAP_THRESHOLD, kKept);
   mallopt(M_TRIM_THRESHOLD, kKept);
+  // Further arenas are made of pieces of 64 MiB, each of which goes back to the kernel when it is
+  // empty, whatever the threshold.
+  mallopt(M_ARENA_MAX, 1);
 }
-
-}  // namespace
 
 PJRT_Buffer_Type ToPjrt(ir::DType dtype) { return kTypes[static_cast<size_t>(dtype)].second; }
 

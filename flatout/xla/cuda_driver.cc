@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -66,6 +67,10 @@ std::string UuidText(const std::array<unsigned char, 16>& bytes) {
 }
 
 }  // namespace
+
+bool HasNvidiaDriver() {
+  return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+}
 
 CudaDriver ReadCudaDriver() {
   CudaDriver driver;

@@ -35,6 +35,8 @@ struct CudaDriver {
 // Never throws. The environment variable FLATOUT_CUDA_LIBRARY names the library where the loader
 // does not find libcuda.so.1.
 CudaDriver ReadCudaDriver();
+// Whether the kernel's side of the driver is there (a device file); says nothing of what it can do.
+bool HasNvidiaDriver();
 
 // Whether the plugin drives NVIDIA GPUs, under whichever name it was loaded.
 bool IsCudaPlugin(const Plugin& plugin);

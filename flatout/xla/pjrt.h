@@ -46,6 +46,14 @@ struct PJRT_Event;
 namespace flatout::xla {
 
 class Client;
+
+// XLA:CPU takes a launch's temporaries from the C library and gives them back when it ends. Blocks
+// of that size would go back to the kernel, and the next launch would have every page of them
+// cleared and mapped again: up to a third of all processor time of a small convolutional network's
+// step. After this they are kept, between launches, for as long as the process lives. A Client of
+// CPU devices sees to it; but threads that have allocated before keep their own part of the heap
+// (arena), so a program that will have one calls this before it starts threads.
+void KeepMemoryBetweenLaunches();
 class Executable;
 class LaunchGate;
 struct ClientState;

@@ -11,6 +11,7 @@
 #include "flatout/base/error.h"
 #include "flatout/base/log.h"
 #include "flatout/xla/api.h"
+#include "flatout/xla/cuda_driver.h"
 
 namespace flatout::xla {
 namespace fs = std::filesystem;
@@ -79,10 +80,6 @@ std::vector<PluginInfo> FromEnvironment() {
     result.push_back(std::move(info));
   }
   return result;
-}
-
-bool HasNvidiaDriver() {
-  return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
 }
 
 std::string Join(const std::vector<std::string>& items, std::string_view separator) {
