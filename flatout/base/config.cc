@@ -605,6 +605,19 @@ void ReadConfig(const Config& value, double& field) { field = value.AsDouble(); 
 void ReadConfig(const Config& value, std::string& field) { field = value.AsString(); }
 void ReadConfig(const Config& value, Config& field) { field = value; }
 
+void RequireSeconds(const Config& table, std::string_view key, double value, double least) {
+  constexpr double kMost = 1e9;
+  if (value >= least && value <= kMost) return;
+  const std::string range = least > 0 && least < 1e-6
+                                ? "above 0 and of at most 1,000,000,000"
+                                : fmt::format("from {:g} to 1,000,000,000", least);
+  const Config* entry = table.Find(key);
+  throw entry != nullptr
+      ? entry->Complain(fmt::format("must be a number of seconds {}, found {}", range, value))
+      : table.Complain(
+            fmt::format("{} must be a number of seconds {}, found {}", key, range, value));
+}
+
 FieldReader::FieldReader(const Config& table, std::string what)
     : table_(table), what_(std::move(what)) {
   if (!table.is_table()) {

@@ -162,6 +162,11 @@ void ReadOptions(const Config& table, const std::string& what, Options& options)
   reader.Finish();
 }
 
+// Complains, where it stands, of a time that is less than `least` seconds or more than a billion
+// (30 years; NaN is neither). `key`: of `table`, which need not have it. `least` of 1e-9 stands for
+// any time above 0.
+void RequireSeconds(const Config& table, std::string_view key, double value, double least = 0);
+
 // The candidate closest to `name` by edit distance, or "" when none is near enough to be a likely
 // misspelling.
 std::string Nearest(std::string_view name, const std::vector<std::string>& candidates);

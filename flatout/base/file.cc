@@ -96,11 +96,17 @@ std::string SystemMessage(std::string_view verb, const std::string& path, int er
                      remedy);
 }
 
-std::string ReadFile(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) throw SystemError("read", path, errno);
-  struct stat info {};
-  if (fstat(file.get(), &info) != 0) throw SystemError("read", path, errno);
+namespace {
+
+// "a pipe", of the mode of what is no regular file.
+const char* KindOf(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+std::string ReadAll(const Descriptor& file, const std::string& path, const struct stat& info) {
   std::string content;
   // The size is a hint: files in /proc say 0, and a file may grow while it is read.
   size_t used = 0;
@@ -115,6 +121,44 @@ std::string ReadFile(const std::string& path) {
   }
   content.resize(used);
   return content;
+}
+
+}  // namespace
+
+std::string ReadFile(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw SystemError("read", path, errno);
+  struct stat info {};
+  if (fstat(file.get(), &info) != 0) throw SystemError("read", path, errno);
+  return ReadAll(file, path, info);
+}
+
+std::string ReadRegularFile(const std::string& path, int64_t most_bytes) {
+  struct stat info {};
+  const auto check = [&] {
+    if (S_ISREG(info.st_mode)) return;
+    throw UserError(Code::kFailedPrecondition,
+                    fmt::format("{} is {} where a file is expected; nothing is read from it", path,
+                                KindOf(info.st_mode)));
+  };
+  // Before it is opened, which may do something to a device, and after, in case it has changed.
+  if (stat(path.c_str(), &info) != 0) throw SystemError("read", path, errno);
+  check();
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0 || fstat(file.get(), &info) != 0) throw SystemError("read", path, errno);
+  check();
+  if (info.st_size > most_bytes) {
+    throw UserError(
+        Code::kFailedPrecondition,
+        fmt::format("{} has {} bytes, and no such file has more than {}; it is not read", path,
+                    info.st_size, most_bytes));
+  }
+  return ReadAll(file, path, info);
+}
+
+bool IsRegularFile(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
 void AtomicWriteFile(const std::string& path, std::string_view content) {

@@ -14,6 +14,13 @@ namespace flatout {
 // The whole content of a regular file (or of anything that reads to an end, such as /proc files).
 std::string ReadFile(const std::string& path);
 
+// The whole content of a file that somebody else may have put there: nothing but a regular file is
+// read (of a pipe or a device reading may never end), and none of more than `most_bytes`. Throws
+// UserError that says what it is instead.
+std::string ReadRegularFile(const std::string& path, int64_t most_bytes = int64_t{256} << 20);
+// Whether there is a regular file of this name, as itself or behind a link.
+bool IsRegularFile(const std::string& path);
+
 // Writes `content` so that at every instant, a crash or power cut included, `path` holds either
 // what it held before or all of `content`: a temporary file in the same folder is written, synced
 // and renamed, then the folder is synced. On failure the temporary file is removed and `path`

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -147,6 +148,34 @@ TEST(Crc32c, MatchesPublishedValues) {
 // The length 0x18 as a TFRecord's header has it, from a file that TensorFlow wrote.
 TEST(Crc32c, IsMaskedAsInTfRecords) {
   EXPECT_EQ(MaskedCrc32c(std::string("\x18\0\0\0\0\0\0\0", 8)), 0x224b7fa3U);
+}
+
+// What would never come to an end, or is no content, is not begun.
+TEST_F(FileTest, OnlyRegularFilesAreRead) {
+  const std::string file = folder_ + "/file", pipe = folder_ + "/pipe", link = folder_ + "/link";
+  AtomicWriteFile(file, "content");
+  std::filesystem::create_symlink(file, link);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {file, link}) {
+    EXPECT_EQ(ReadRegularFile(path), "content");
+    EXPECT_TRUE(IsRegularFile(path));
+  }
+  const auto complaint = [](const std::string& path, int64_t most) -> std::string {
+    try {
+      ReadRegularFile(path, most);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(complaint(pipe, 100), HasSubstr("pipe is a pipe where a file is expected"));
+  EXPECT_THAT(complaint("/dev/zero", 100), HasSubstr("/dev/zero is a device"));
+  EXPECT_THAT(complaint(folder_, 100), HasSubstr("is a folder"));
+  EXPECT_THAT(complaint(folder_ + "/none", 100), HasSubstr("No such file"));
+  EXPECT_THAT(complaint(file, 6), HasSubstr("has 7 bytes"));
+  for (const std::string& path : {pipe, folder_, folder_ + "/none", std::string("/dev/zero")}) {
+    EXPECT_FALSE(IsRegularFile(path)) << path;
+  }
 }
 
 TEST(Sha256, MatchesPublishedValues) {

@@ -36,9 +36,11 @@ std::optional<PreemptionSource> ReadPreemption(const CheckpointOptions& options)
   } else {
     table.cloud = value.AsString();
   }
-  if (!(table.options.poll_seconds > 0)) {
+  constexpr double kDay = 24 * 3600;
+  if (!(table.options.poll_seconds > 0 && table.options.poll_seconds <= kDay)) {
     throw value.Complain(
-        fmt::format("poll_seconds must be positive, found {}", table.options.poll_seconds));
+        fmt::format("poll_seconds must be positive and at most {} (a day), found {}", kDay,
+                    table.options.poll_seconds));
   }
   PreemptionSource source{.options = table.options};
   if (table.cloud == "gce" || table.cloud == "ec2") {

@@ -112,8 +112,18 @@ TEST(PreemptionTest, WhatTheRunFileSays) {
   EXPECT_THAT(complaint("preemption = {cloud = \"gce\", adress = \"x\"}\n"),
               HasSubstr("did you mean \"address\""));
   EXPECT_THAT(complaint("keep_last = 0\n"), HasSubstr("keep_last"));
-  EXPECT_THAT(complaint("every_seconds = -1\n"), HasSubstr("must not be negative"));
-  EXPECT_THAT(complaint("between_interruptions = 0\n"), HasSubstr("must be a positive number"));
+  EXPECT_THAT(complaint("preemption = {cloud = \"gce\", poll_seconds = inf}\n"),
+              HasSubstr("poll_seconds must be positive"));
+  for (const char* none : {"-1", "inf", "nan", "1e300"}) {
+    for (const char* key : {"every_seconds", "grace_seconds"}) {
+      EXPECT_THAT(complaint(fmt::format("{} = {}\n", key, none)),
+                  HasSubstr("must be a number of seconds from 0 to 1,000,000,000"))
+          << key;
+    }
+    EXPECT_THAT(complaint(fmt::format("between_interruptions = {}\n", none)),
+                HasSubstr("must be a number of seconds above 0"));
+  }
+  EXPECT_THAT(complaint("between_interruptions = 0\n"), HasSubstr("above 0"));
 }
 
 }  // namespace

@@ -35,6 +35,9 @@ void CheckMode(const Config& table, const std::string& mode) {
   throw entry == nullptr ? table.Complain(message) : entry->Complain(message);
 }
 
+constexpr double kAnyTime = 1e-9;         // seconds: above 0
+constexpr double kLeastSampling = 0.001;  // seconds
+
 bool IsAuto(const Config& value) { return value.is_string() && value.AsString() == "auto"; }
 
 void CheckMicroBatch(const TrainOptions& options) {
@@ -98,7 +101,12 @@ Config TableOrEmpty(FieldReader& reader, std::string_view key) {
   const Config* table = reader.Take(key);
   if (table == nullptr) return Config::Table();
   if (!table->is_table()) {
-    throw table->Complain(fmt::format("expected a table [{}], found {}", key, table->Describe()));
+    throw table->Complain(fmt::format(
+        "expected a table [{0}], found {1}; write {0}.{2}, for example, or [{0}] on a line of its "
+        "own and its keys below it",
+        key, table->Describe(),
+        key == "cost" && table->is_number() ? fmt::format("price_per_hour = {}", table->AsDouble())
+                                            : "KEY = VALUE"));
   }
   return *table;
 }
@@ -150,29 +158,19 @@ RunConfig ReadRunConfig(Config tree, std::string name) {
   CheckTrainOptions(config.train, train);
   ReadOptions(checkpoint, "[checkpoint]", config.checkpoint);
   RequireAtLeast(checkpoint, "every_steps", config.checkpoint.every_steps, 0);
-  for (const char* key : {"every_seconds", "grace_seconds"}) {
-    const Config* value = checkpoint.Find(key);
-    if (value != nullptr && !(value->AsDouble() >= 0)) {
-      throw value->Complain(fmt::format("must not be negative, found {}", value->AsDouble()));
-    }
-  }
-  if (!(config.checkpoint.between_interruptions > 0)) {
-    throw checkpoint.Find("between_interruptions")
-        ->Complain(fmt::format("must be a positive number of seconds, found {}",
-                               config.checkpoint.between_interruptions));
-  }
+  RequireSeconds(checkpoint, "every_seconds", config.checkpoint.every_seconds);
+  RequireSeconds(checkpoint, "grace_seconds", config.checkpoint.grace_seconds);
+  RequireSeconds(checkpoint, "between_interruptions", config.checkpoint.between_interruptions,
+                 kAnyTime);
   RequireAtLeast(checkpoint, "keep_last", config.checkpoint.keep_last, 1);
   RequireAtLeast(checkpoint, "keep_every", config.checkpoint.keep_every, 0);
   ReadPreemption(config.checkpoint);  // complains
   CheckMode(checkpoint, config.checkpoint.mode);
   ReadOptions(watch, "[watch]", config.watch);
-  if (!(config.watch.log_seconds > 0)) {
-    throw watch.Complain(
-        fmt::format("log_seconds must be positive, found {}", config.watch.log_seconds));
-  }
-  if (!(config.watch.sample_seconds >= 0)) {
-    throw watch.Complain(
-        fmt::format("sample_seconds must not be negative, found {}", config.watch.sample_seconds));
+  RequireSeconds(watch, "log_seconds", config.watch.log_seconds, kAnyTime);
+  // More often a thread would do nothing else.
+  if (config.watch.sample_seconds != 0) {
+    RequireSeconds(watch, "sample_seconds", config.watch.sample_seconds, kLeastSampling);
   }
   watch::tensorboard::Options tensorboard;
   ReadConfig(config.watch.tensorboard, tensorboard);  // complains

@@ -1,5 +1,6 @@
 #include "flatout/train/run_config.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -78,6 +79,26 @@ TEST(RunConfigTest, ValuesOutOfRangeHaveTheirPlace) {
   EXPECT_THAT(message("", "[checkpoint]\nevery_steps = -1"), HasSubstr("every_steps"));
   EXPECT_THAT(message("", "[watch]\nlog_seconds = 0"), HasSubstr("log_seconds"));
   EXPECT_THAT(message("", "[watch]\nprogress = \"fancy\""), HasSubstr("\"fancy\""));
+  for (const char* none : {"-1", "inf", "nan", "1e300"}) {
+    for (const char* key : {"log_seconds", "sample_seconds"}) {
+      EXPECT_THAT(message("", fmt::format("[watch]\n{} = {}", key, none)),
+                  AllOf(HasSubstr(key), HasSubstr("must be a number of seconds")));
+    }
+  }
+  EXPECT_THAT(message("", "[watch]\nsample_seconds = 1e-9"), HasSubstr("from 0.001 to"));
+  for (const char* images : {"0", "-1", "100000000", "9000000000000000000"}) {
+    EXPECT_THAT(message("", fmt::format("[watch.tensorboard]\nimages = {}", images)),
+                HasSubstr("images: must be a number of rows from 1 to 256"));
+  }
+  EXPECT_THAT(message("", "[watch]\nhttp = 8090"), HasSubstr("write watch.http.port = 8090"));
+  EXPECT_THAT(message("", "[cost]\nprice_per_hour = 1e308"), HasSubstr("from 0 to 1,000,000,000"));
+  const auto instead = [](const std::string& line) {
+    return MessageOf([&] {
+      ReadRunConfig(Config::ParseToml(line + "\n[model]\nbuiltin = \"mlp\"\n", "run.toml"), "run");
+    });
+  };
+  EXPECT_THAT(instead("cost = 2.5"), HasSubstr("found the number 2.5; write cost.price_per_hour"));
+  EXPECT_THAT(instead("checkpoint = true"), HasSubstr("[checkpoint] on a line of its own"));
   EXPECT_THAT(message("", "[wach]\nprogress = \"bar\""), HasSubstr("did you mean \"watch\"?"));
 }
 

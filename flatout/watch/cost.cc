@@ -12,6 +12,8 @@ namespace {
 
 // ISO 4217 has three letters; "credits" and the like are allowed.
 constexpr size_t kLongestCurrency = 12;
+// The dearest machines cost some thousands an hour, in currencies of small worth some millions.
+constexpr double kHighestPrice = 1e9;
 // A cause that costs less than this share is not worth a word.
 constexpr double kWorthNaming = 0.005;
 
@@ -21,9 +23,9 @@ CostOptions ReadCostOptions(const Config& table) {
   CostOptions options;
   ReadOptions(table, "[cost]", options);
   if (options.price_per_hour &&
-      !(*options.price_per_hour >= 0 && std::isfinite(*options.price_per_hour))) {
+      !(*options.price_per_hour >= 0 && *options.price_per_hour <= kHighestPrice)) {
     throw table.Find("price_per_hour")
-        ->Complain(fmt::format("must be a price of 0 or more per hour, found {}",
+        ->Complain(fmt::format("must be a price per hour from 0 to 1,000,000,000, found {}",
                                *options.price_per_hour));
   }
   const std::string& currency = options.currency;

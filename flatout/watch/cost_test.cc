@@ -79,6 +79,7 @@ TEST(CostOptions, WhatIsWrong) {
               HasSubstr("run.toml:1:1: price_per_hour: must be a price"));
   EXPECT_THAT(Complaint("price_per_hour = nan"), HasSubstr("must be a price"));
   EXPECT_THAT(Complaint("price_per_hour = inf"), HasSubstr("must be a price"));
+  EXPECT_THAT(Complaint("price_per_hour = 1e308"), HasSubstr("from 0 to 1,000,000,000"));
   EXPECT_THAT(Complaint("currency = \"US Dollars, please\""), HasSubstr("must be a short word"));
   EXPECT_THAT(Complaint("currency = \"\""), HasSubstr("must be a short word"));
   EXPECT_THAT(Complaint("price = 1"), HasSubstr("price_per_hour"));

@@ -45,6 +45,16 @@ struct PushOptions {
 };
 void ReadConfig(const Config& value, PushOptions& field);
 
+// "https://gateway:9091/prefix/", taken apart: the gateway may live below a path.
+struct GatewayAddress {
+  std::string base;    // "https://gateway:9091"
+  std::string host;    // "gateway"; of "[::1]" what is in the brackets
+  int port = 0;        // as written, or the scheme's
+  std::string prefix;  // "/prefix"
+};
+// Throws UserError where it names no host, a port that is none, or is no such address.
+GatewayAddress ParseGateway(const std::string& address);
+
 // The token that readers must show; "" where none is asked for. Throws UserError where the file
 // cannot be read or holds none.
 std::string ReadToken(const HttpOptions& options);

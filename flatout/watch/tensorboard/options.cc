@@ -5,6 +5,9 @@
 namespace flatout::watch::tensorboard {
 namespace {
 
+// Each is a picture in the event file, and on TensorBoard's page.
+constexpr int64_t kMostImages = 256;
+
 void RequireAtLeast(const Config& table, std::string_view key, int64_t value, int64_t least) {
   if (value >= least) return;
   throw table.Find(key)->Complain(fmt::format("must be at least {}, found {}", least, value));
@@ -30,7 +33,10 @@ void ReadConfig(const Config& value, Options& field) {
   }
   RequireAtLeast(value, "histogram_freq", field.histogram_freq, 0);
   RequireAtLeast(value, "image_freq", field.image_freq, 0);
-  RequireAtLeast(value, "images", field.images, 1);
+  if (field.images < 1 || field.images > kMostImages) {
+    throw value.Find("images")->Complain(
+        fmt::format("must be a number of rows from 1 to {}, found {}", kMostImages, field.images));
+  }
 }
 
 }  // namespace flatout::watch::tensorboard
