@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 #include <httplib.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <cstring>
-#include <deque>
+#include <functional>
 #include <mutex>
 #include <random>
 #include <string_view>
@@ -26,9 +30,13 @@
 namespace flatout::web {
 namespace {
 
-constexpr int kThreads = 2;
-constexpr size_t kMostWaiting = 32;  // connections behind those that are being answered
-constexpr int kBacklog = 1024;       // connections that the kernel holds until they are accepted
+constexpr size_t kMostOpen = 128;    // connections that are read from or written to
+constexpr size_t kMostArrived = 16;  // accepted, but not looked at yet
+// Of more than so many open ones those make room that have not asked anything within that time.
+constexpr size_t kManyOpen = 32;
+constexpr double kPatienceSeconds = 0.5;
+constexpr size_t kMostAnswerBytes = size_t{16} << 20;  // that wait to be sent, of all together
+constexpr int kBacklog = 1024;  // connections that the kernel holds until they are accepted
 constexpr size_t kMostHeadBytes = 8192;  // of a request
 constexpr double kRequestSeconds = 5;    // for the whole request to arrive
 constexpr double kAnswerSeconds = 15;    // for the whole answer to leave, over a slow line too
@@ -37,35 +45,46 @@ constexpr double kFreshSeconds = 0.5;    // for so long an answer is given again
 constexpr int kPortsTried = 20;
 constexpr int kNice = 10;
 
-// The request's head, read whole before anything looks at it, and the answer's way out. Both have
-// an end, however slowly the client reads or writes.
-class Connection : public httplib::Stream {
- public:
-  Connection(socket_t socket, const std::atomic<bool>& stopping)
-      : socket_(socket), stopping_(stopping), deadline_(SteadySeconds() + kRequestSeconds) {}
+bool IsHeader(std::string_view name, std::string_view lower) {
+  return name.size() == lower.size() &&
+         std::equal(name.begin(), name.end(), lower.begin(), [](char a, char b) {
+           return std::tolower(static_cast<unsigned char>(a)) == b;
+         });
+}
 
-  enum class Head { kRead, kTooLong, kGone };
-  Head ReadHead() {
-    std::string head;
-    char buffer[2048];
-    while (true) {
-      if (!Wait(POLLIN)) return Head::kGone;
-      const ssize_t got = recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
-      if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-      if (got <= 0) return Head::kGone;
-      head.append(buffer, static_cast<size_t>(got));
-      const size_t end = head.find("\r\n\r\n");
-      if (end != std::string::npos && end + 4 <= kMostHeadBytes) {
-        head_ = Cleaned(head.substr(0, end + 2));
-        deadline_ = SteadySeconds() + kAnswerSeconds;
-        return Head::kRead;
-      }
-      if (head.size() >= kMostHeadBytes) return Head::kTooLong;
+// Of a request's fields only those that are used here go on: no ranges, no encodings, no bodies.
+std::string Cleaned(std::string_view head) {
+  std::string kept;
+  for (bool first = true; !head.empty(); first = false) {
+    const size_t end = head.find("\r\n");
+    const std::string_view line = head.substr(0, end);
+    head.remove_prefix(end + 2);
+    const std::string_view name = line.substr(0, line.find(':'));
+    if (first || IsHeader(name, "host") || IsHeader(name, "authorization")) {
+      kept.append(line);
+      kept += "\r\n";
     }
   }
+  return kept + "Connection: close\r\n\r\n";
+}
+
+std::string PlainAnswer(const char* status, const char* text) {
+  return fmt::format(
+      "HTTP/1.1 {}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: "
+      "close\r\n\r\n{}",
+      status, std::strlen(text), text);
+}
+
+// A request that has been read whole, and the answer to it, both in memory: making one waits for no
+// client.
+class Exchange : public httplib::Stream {
+ public:
+  Exchange(socket_t socket, std::string head) : socket_(socket), head_(std::move(head)) {}
+
+  const std::string& answer() const { return answer_; }
 
   bool is_readable() const override { return at_ < head_.size(); }
-  bool is_writable() const override { return Wait(POLLOUT); }
+  bool is_writable() const override { return true; }
   ssize_t read(char* to, size_t size) override {
     const size_t count = std::min(size, head_.size() - at_);
     std::memcpy(to, head_.data() + at_, count);
@@ -73,123 +92,36 @@ class Connection : public httplib::Stream {
     return static_cast<ssize_t>(count);
   }
   ssize_t write(const char* from, size_t size) override {
-    while (Wait(POLLOUT)) {
-      const ssize_t sent = send(socket_, from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-      if (sent >= 0) return sent;
-      if (errno != EAGAIN && errno != EINTR) return -1;
-    }
-    return -1;
+    answer_.append(from, size);
+    return static_cast<ssize_t>(size);
   }
   void get_remote_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
   void get_local_ip_and_port(std::string& ip, int& port) const override { ip.clear(), port = 0; }
   socket_t socket() const override { return socket_; }
 
  private:
-  // Of the fields only those that are used here go on: no ranges, no encodings, no bodies.
-  static std::string Cleaned(std::string_view head) {
-    std::string kept;
-    for (bool first = true; !head.empty(); first = false) {
-      const size_t end = head.find("\r\n");
-      const std::string_view line = head.substr(0, end);
-      head.remove_prefix(end + 2);
-      const std::string_view name = line.substr(0, line.find(':'));
-      if (first || Is(name, "host") || Is(name, "authorization")) {
-        kept.append(line);
-        kept += "\r\n";
-      }
-    }
-    return kept + "Connection: close\r\n\r\n";
-  }
-
-  static bool Is(std::string_view name, std::string_view lower) {
-    return name.size() == lower.size() &&
-           std::equal(name.begin(), name.end(), lower.begin(), [](char a, char b) {
-             return std::tolower(static_cast<unsigned char>(a)) == b;
-           });
-  }
-
-  bool Wait(short event) const {
-    while (!stopping_) {
-      const double left = deadline_ - SteadySeconds();
-      if (left <= 0) return false;
-      pollfd wanted = {socket_, event, 0};
-      const int ready = poll(&wanted, 1, std::min(kPollMs, static_cast<int>(left * 1000) + 1));
-      if (ready > 0) return true;
-      if (ready < 0 && errno != EINTR) return false;
-    }
-    return false;
-  }
-
   const socket_t socket_;
-  const std::atomic<bool>& stopping_;
-  double deadline_;
-  std::string head_;
+  const std::string head_;
   size_t at_ = 0;
+  std::string answer_;
 };
 
-// Set on the thread that accepts while it sends somebody away.
-thread_local bool refusing = false;
-
-// A few threads, and a queue that has an end.
-class BoundedPool : public httplib::TaskQueue {
+// Does at once what it is given: handing a connection over.
+class NoQueue : public httplib::TaskQueue {
  public:
-  BoundedPool() {
-    for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { Work(); });
-  }
-
-  void enqueue(std::function<void()> job) override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (jobs_.size() < kMostWaiting) {
-        jobs_.push_back(std::move(job));
-        job = nullptr;
-      }
-    }
-    if (job == nullptr) {
-      changed_.notify_one();
-      return;
-    }
-    refusing = true;
-    job();
-    refusing = false;
-  }
-
-  void shutdown() override {
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
-
- private:
-  void Work() {
-    while (true) {
-      std::function<void()> job;
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return ended_ || !jobs_.empty(); });
-        if (jobs_.empty()) return;
-        job = std::move(jobs_.front());
-        jobs_.pop_front();
-      }
-      job();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> jobs_;
-  bool ended_ = false;
-  std::vector<std::thread> threads_;
+  void enqueue(std::function<void()> job) override { job(); }
+  void shutdown() override {}
 };
 
-// One request a connection, under the bounds above.
+// One request a connection. One thread reads all requests and writes all answers, a piece of
+// whichever client is ready, so that none holds up another however slowly it reads or writes. Each
+// has an end; and where many are open those that have been longest without a whole request make
+// room. What has arrived already is always read before.
 class BoundedServer : public httplib::Server {
  public:
-  explicit BoundedServer(const std::atomic<bool>& stopping) : stopping_(stopping) {
-    new_task_queue = [] { return new BoundedPool; };
+  explicit BoundedServer(const std::atomic<bool>& stopping)
+      : stopping_(stopping), wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+    new_task_queue = [] { return new NoQueue; };
     // Without SO_REUSEPORT, with which two runs would share a port and each would answer now and
     // then.
     set_socket_options([](socket_t socket) {
@@ -197,55 +129,186 @@ class BoundedServer : public httplib::Server {
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
   }
+  ~BoundedServer() override {
+    End();
+    if (wake_ >= 0) close(wake_);
+  }
+  BoundedServer(const BoundedServer&) = delete;
+  BoundedServer& operator=(const BoundedServer&) = delete;
 
   // httplib lets five connections wait to be accepted; the sixth would be tried again only after a
   // second.
   void LetMoreWait() { ::listen(svr_sock_, kBacklog); }
 
- private:
-  bool process_and_close_socket(socket_t socket) override {
-    if (refusing) {
-      SendAndClose(socket, "503 Service Unavailable", "too many connections\n");
-      return false;
-    }
-    Connection connection(socket, stopping_);
-    switch (connection.ReadHead()) {
-      case Connection::Head::kRead: {
-        bool closed = false;
-        process_request(connection, /*close_connection=*/true, closed, nullptr);
-        Close(socket);
-        return true;
-      }
-      case Connection::Head::kTooLong:
-        SendAndClose(socket, "431 Request Header Fields Too Large", "the request is too long\n");
-        return false;
-      case Connection::Head::kGone:
-        break;
-    }
-    Close(socket);
-    return false;
+  // Once all handlers are set.
+  void Begin() {
+    thread_ = std::thread([this] {
+      setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
+      Serve();
+    });
+  }
+  // After `stopping` was set.
+  void End() {
+    Wake();
+    if (thread_.joinable()) thread_.join();
   }
 
-  static void SendAndClose(socket_t socket, const char* status, const char* text) {
-    const std::string answer = fmt::format(
-        "HTTP/1.1 {}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: "
-        "close\r\n\r\n{}",
-        status, std::strlen(text), text);
-    send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    Close(socket);
+ private:
+  struct Client {
+    socket_t socket;
+    double came, deadline;
+    std::string head{};    // as far as it has been read
+    std::string answer{};  // once that is whole
+    size_t sent = 0;       // of the answer
+    bool answering() const { return !answer.empty(); }
+  };
+
+  // On the thread that accepts. It waits while more have arrived than are looked at; the kernel
+  // holds the rest.
+  bool process_and_close_socket(socket_t socket) override {
+    std::unique_lock lock(mutex_);
+    while (arrived_.size() >= kMostArrived && !stopping_) {
+      looked_at_.wait_for(lock, std::chrono::milliseconds(kPollMs));
+    }
+    if (stopping_) {
+      close(socket);
+      return false;
+    }
+    arrived_.push_back(socket);
+    lock.unlock();
+    Wake();
+    return true;
+  }
+
+  void Wake() const {
+    const uint64_t one = 1;
+    // Where it cannot be woken it looks by itself before long.
+    [[maybe_unused]] const ssize_t ignored = write(wake_, &one, sizeof one);
+  }
+
+  void Serve() {
+    std::vector<pollfd> wanted;
+    while (!stopping_) {
+      wanted.assign(1, {wake_, POLLIN, 0});
+      for (const Client& client : clients_) {
+        wanted.push_back(
+            {client.socket, static_cast<short>(client.answering() ? POLLOUT : POLLIN), 0});
+      }
+      poll(wanted.data(), wanted.size(), kPollMs);
+      uint64_t count = 0;
+      [[maybe_unused]] const ssize_t ignored = read(wake_, &count, sizeof count);
+      const double now = SteadySeconds();
+      for (size_t i = 0; i < clients_.size(); ++i) {
+        Client& client = clients_[i];
+        const bool ready = wanted[i + 1].revents != 0;
+        if ((ready && !GoOn(client)) || now >= client.deadline) Close(client);
+      }
+      TakeArrived();
+      std::erase_if(clients_, [](const Client& client) { return client.socket < 0; });
+      MakeRoom(now);
+    }
+    TakeArrived();
+    for (Client& client : clients_) Close(client);
+    clients_.clear();
+  }
+
+  // The oldest clients come first.
+  void MakeRoom(double now) {
+    size_t open = clients_.size(), bytes = 0;
+    for (const Client& client : clients_) bytes += client.answer.size();
+    for (Client& client : clients_) {
+      const bool idle = !client.answering() && now - client.came > kPatienceSeconds;
+      const bool much = client.answering() && bytes > kMostAnswerBytes;
+      if (!much && !(idle && open > kManyOpen)) continue;
+      bytes -= client.answer.size();
+      --open;
+      Close(client);
+    }
+    for (const bool answering : {false, true}) {
+      for (Client& client : clients_) {
+        if (open <= kMostOpen) break;
+        if (client.socket < 0 || client.answering() != answering) continue;
+        --open;
+        Close(client);
+      }
+    }
+    std::erase_if(clients_, [](const Client& client) { return client.socket < 0; });
+  }
+
+  void TakeArrived() {
+    std::vector<socket_t> arrived;
+    {
+      const std::lock_guard lock(mutex_);
+      arrived.swap(arrived_);
+    }
+    looked_at_.notify_all();
+    for (const socket_t socket : arrived) {
+      const double now = SteadySeconds();
+      Client& client = clients_.emplace_back(
+          Client{.socket = socket, .came = now, .deadline = now + kRequestSeconds});
+      if (!GoOn(client)) Close(client);
+    }
+  }
+
+  // As far as it goes without waiting; false: it is over.
+  bool GoOn(Client& client) { return client.answering() ? Send(client) : Receive(client); }
+
+  bool Receive(Client& client) {
+    char buffer[2048];
+    while (true) {
+      const ssize_t got = recv(client.socket, buffer, sizeof buffer, MSG_DONTWAIT);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && errno == EAGAIN) return true;
+      if (got <= 0) return false;
+      client.head.append(buffer, static_cast<size_t>(got));
+      const size_t end = client.head.find("\r\n\r\n");
+      const bool whole = end != std::string::npos && end + 4 <= kMostHeadBytes;
+      if (!whole && client.head.size() < kMostHeadBytes) continue;
+      client.answer =
+          whole ? AnswerTo(client.socket, client.head.substr(0, end + 2))
+                : PlainAnswer("431 Request Header Fields Too Large", "the request is too long\n");
+      client.deadline = SteadySeconds() + kAnswerSeconds;
+      return client.answering() && Send(client);
+    }
+  }
+
+  std::string AnswerTo(socket_t socket, const std::string& head) {
+    Exchange exchange(socket, Cleaned(head));
+    bool closed = false;
+    process_request(exchange, /*close_connection=*/true, closed, nullptr);
+    return exchange.answer();
+  }
+
+  static bool Send(Client& client) {
+    while (client.sent < client.answer.size()) {
+      const ssize_t sent = send(client.socket, client.answer.data() + client.sent,
+                                client.answer.size() - client.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0) return errno == EAGAIN;
+      client.sent += static_cast<size_t>(sent);
+    }
+    return false;
   }
 
   // What the client has sent and nobody read would reset the connection under the answer; some of
   // it is read away.
-  static void Close(socket_t socket) {
-    shutdown(socket, SHUT_WR);
+  static void Close(Client& client) {
+    if (client.socket < 0) return;
+    shutdown(client.socket, SHUT_WR);
     char waste[4096];
-    for (int i = 0; i < 16 && recv(socket, waste, sizeof waste, MSG_DONTWAIT) > 0; ++i) {
+    for (int i = 0; i < 16 && recv(client.socket, waste, sizeof waste, MSG_DONTWAIT) > 0; ++i) {
     }
-    close(socket);
+    close(client.socket);
+    client.socket = -1;
   }
 
   const std::atomic<bool>& stopping_;
+  const int wake_;  // an eventfd
+  std::mutex mutex_;
+  std::condition_variable looked_at_;
+  std::vector<socket_t> arrived_;
+  std::vector<Client> clients_;  // in the order in which they came; of the serving thread
+  std::thread thread_;
 };
 
 // As long for a wrong token as for a right one.
@@ -452,8 +515,8 @@ StatusServer::StatusServer(const HttpOptions& options, const watch::StatusBoard&
         response.status = 500;
         response.set_content("the answer could not be made\n", "text/plain");
       });
+  state.server->Begin();
   state.thread = std::thread([&state] {
-    // Those that answer inherit it.
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
     state.server->listen_after_bind();
   });
@@ -464,6 +527,7 @@ StatusServer::~StatusServer() {
   state_->stopping = true;
   state_->server->stop();
   state_->thread.join();
+  state_->server->End();
 }
 
 int StatusServer::port() const { return state_->port; }

@@ -1,9 +1,10 @@
 // The live page and /metrics over HTTP, out of the training process.
 //
 // Whoever asks gets copies of what the training thread published, and can do no more than that: no
-// file is ever served, two threads of low priority answer, each connection has one request of a few
-// kilobytes and a few seconds for all of it, and where too many wait the next ones are told so and
-// closed. So a hostile client keeps other clients waiting, but never training.
+// file is ever served, one thread of low priority reads and answers whoever is ready, each
+// connection has one request of a few kilobytes and a few seconds for all of it, and of too many
+// connections those make room that have been open longest without asking anything. So clients that
+// hold connections open keep nobody out, and never hold up training.
 #pragma once
 
 #include <memory>
