@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <mutex>
 #include <thread>
@@ -13,6 +16,7 @@
 namespace flatout::web {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // A gateway that remembers what it was sent.
@@ -110,6 +114,57 @@ TEST(Pusher, AGatewayThatIsNotThereIsSaidOnce) {
     EXPECT_THAT(lines[0], HasSubstr("push gateway " + address));
     if (refuses) EXPECT_THAT(lines[0], HasSubstr("400"));
   }
+}
+
+// One that takes connections and says nothing.
+class Silent {
+ public:
+  explicit Silent(int backlog) : file_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    bind(file_, reinterpret_cast<sockaddr*>(&address), size);
+    getsockname(file_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    if (backlog > 0) listen(file_, backlog);
+  }
+  ~Silent() { close(file_); }
+  Silent(const Silent&) = delete;
+  Silent& operator=(const Silent&) = delete;
+  std::string address() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int file_;
+  int port_ = 0;
+};
+
+// What a run says of a gateway that does not take its metrics.
+std::string Warning(const std::string& address) {
+  lines.clear();
+  SetLogSink(&Take, nullptr);
+  watch::StatusBoard board;
+  MetricsWriter metrics;
+  board.Publish(testing::SomeRun());
+  { const Pusher pusher({.address = address, .every_seconds = 1000}, board, metrics); }
+  SetLogSink(nullptr, nullptr);
+  return lines.size() == 1 ? lines[0] : "";
+}
+
+TEST(Pusher, SaysInPlainWordsWhyAndWhatToDo) {
+  const Silent closed(0), silent(10);
+  EXPECT_THAT(Warning(closed.address()),
+              AllOf(HasSubstr(closed.address()), HasSubstr("nothing listens on port"),
+                    HasSubstr("connection refused"), HasSubstr("start the gateway")));
+  EXPECT_THAT(Warning("http://no.such.host.invalid:9091"),
+              AllOf(HasSubstr("there is no host called no.such.host.invalid"),
+                    HasSubstr("correct watch.push_gateway.address")));
+  EXPECT_THAT(Warning(silent.address()),
+              AllOf(HasSubstr("took the connection, but did not answer"), HasSubstr("within 3 s")));
+  Gateway none(404), forbidden(403);
+  EXPECT_THAT(Warning(none.address()),
+              AllOf(HasSubstr("it answered 404"), HasSubstr("is it a push gateway")));
+  EXPECT_THAT(Warning(forbidden.address()), HasSubstr("it answered 403"));
 }
 
 TEST(Pusher, NamesInPaths) {
