@@ -212,9 +212,13 @@ void Engine::State::RunPiece(std::unique_lock<std::mutex>& lock, const std::shar
     largest = std::max(largest, size);
     Account(*slot, size);
   }
-  stats.busy += wall.Seconds();
-  stats.cpu += ThreadCpuSeconds() - cpu;
-  stats.queued += delay.Seconds() - delayed;
+  // The time that has passed is read last, and is shared out: what the kernel counts by other
+  // clocks, and while these lines wait for a processor themselves, is never more than that.
+  const double used = ThreadCpuSeconds() - cpu, waited = delay.Seconds() - delayed;
+  const double passed = wall.Seconds();
+  stats.busy += passed;
+  stats.cpu += std::clamp(used, 0.0, passed);
+  stats.queued += std::clamp(waited, 0.0, passed - std::clamp(used, 0.0, passed));
   for (const auto& [name, time] : context.TakeTimes()) {
     StageTime& sum = stats.stages[name];
     sum.seconds += time.seconds;

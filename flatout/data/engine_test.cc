@@ -88,6 +88,31 @@ TEST(Engine, OrderAndPiecesForAnyThreads) {
   }
 }
 
+// More threads than processors, and pieces of no length: what passed is shared out, never more.
+TEST(Engine, TimesOfWorkersNeverExceedWhatPassed) {
+  auto numbers = std::make_shared<Numbers>(3000);
+  numbers->pieces = 3;
+  numbers->on_run = [](int64_t number, int) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(number % 50);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  Engine engine(numbers, {.workers = 16, .depth = 32});
+  EngineStats before;
+  for (int64_t i = 1; engine.Next() != nullptr; ++i) {
+    if (i % 100 != 0) continue;
+    const EngineStats now = engine.stats();
+    for (const EngineStats& stats : {now, now.Since(before)}) {
+      EXPECT_GE(stats.queued, 0);
+      EXPECT_LE(stats.cpu + stats.queued, stats.busy + 1e-9);
+      double stages = 0;
+      for (const auto& [name, stage] : stats.stages) stages += stage.seconds;
+      EXPECT_LE(stages, stats.busy + 1e-9);
+    }
+    before = now;
+  }
+}
+
 // Items whose size shows only when they are made: never more of them than the budget and one each
 // of the workers that began before it was known.
 TEST(Engine, BytesAreBounded) {
