@@ -65,7 +65,7 @@ TEST_F(ProfileCommand, ShowsWhatThreadsAndDevicesDid) {
   }
   EXPECT_GT(last, 0);
   EXPECT_THAT(names["device 0"], Contains("compute"));
-  EXPECT_THAT(names["training thread"], IsSupersetOf({"launch", "results"}));
+  EXPECT_THAT(names["training thread"], IsSupersetOf({"launch", "results", "wait for device"}));
   std::set<std::string> input;
   for (const auto& [track, stages] : names) {
     if (track.starts_with("input")) input.insert(stages.begin(), stages.end());

@@ -17,15 +17,76 @@ namespace {
 // The first launch compiles, fills caches and waits for the first batches.
 constexpr int64_t kWarmUpLaunches = 2;
 constexpr size_t kMostSpans = size_t{1} << 18;
+constexpr const char* kWaiting = "wait for device";
 
 std::string NameOf(const watch::LedgerSpan& span) {
   if (span.stage != watch::Stage::kNone) return std::string(Name(span.stage));
   return std::string(Name(span.cause));
 }
 
+// When some device computed, in order and without overlap.
+std::vector<std::pair<double, double>> BusyTimes(const std::vector<watch::LedgerSpan>& spans) {
+  std::vector<std::pair<double, double>> times;
+  for (const watch::LedgerSpan& span : spans) {
+    if (span.replica >= 0 && span.end > span.begin) times.emplace_back(span.begin, span.end);
+  }
+  std::sort(times.begin(), times.end());
+  std::vector<std::pair<double, double>> whole;
+  for (const auto& [begin, end] : times) {
+    if (whole.empty() || begin > whole.back().second) {
+      whole.emplace_back(begin, end);
+    } else {
+      whole.back().second = std::max(whole.back().second, end);
+    }
+  }
+  return whole;
+}
+
+// The training thread does by name what it does besides waiting for results. So of the time that
+// has no name it waits where a device computes, and is the host's only where none does.
+std::vector<watch::LedgerSpan> WithWaits(const std::vector<watch::LedgerSpan>& spans,
+                                         std::vector<trace::Event>& waits) {
+  const std::vector<std::pair<double, double>> busy = BusyTimes(spans);
+  std::vector<watch::LedgerSpan> told;
+  for (const watch::LedgerSpan& span : spans) {
+    const bool unnamed =
+        span.replica < 0 && span.cause == watch::Cause::kHost && span.stage == watch::Stage::kNone;
+    if (!unnamed) {
+      told.push_back(span);
+      continue;
+    }
+    double at = span.begin;
+    const auto host = [&](double until) {
+      if (until <= at) return;
+      watch::LedgerSpan part = span;
+      part.begin = at;
+      part.end = until;
+      told.push_back(part);
+    };
+    auto one = std::upper_bound(busy.begin(), busy.end(), span.begin,
+                                [](double time, const auto& other) { return time < other.second; });
+    for (; one != busy.end() && one->first < span.end; ++one) {
+      const double from = std::max(one->first, at), to = std::min(one->second, span.end);
+      if (to <= from) continue;
+      host(from);
+      waits.push_back({kWaiting, from, to});
+      at = to;
+    }
+    host(span.end);
+  }
+  return told;
+}
+
 // What the ledger kept, as tracks of the recording.
-void AddLedger(const std::vector<watch::LedgerSpan>& spans, trace::Recording& recording) {
+void AddLedger(const std::vector<watch::LedgerSpan>& all, trace::Recording& recording) {
   std::map<int, trace::Track> tracks;  // by replica; -1: the training thread
+  std::vector<trace::Event> waits;
+  const std::vector<watch::LedgerSpan> spans = WithWaits(all, waits);
+  for (const trace::Event& wait : waits) {
+    const double begin = std::max(wait.begin, recording.begin);
+    const double end = std::min(wait.end, recording.end);
+    if (end > begin) tracks[-1].events.push_back({wait.name, begin, end});
+  }
   for (const watch::LedgerSpan& span : spans) {
     const double begin = std::max(span.begin, recording.begin);
     const double end = std::min(span.end, recording.end);
@@ -40,6 +101,8 @@ void AddLedger(const std::vector<watch::LedgerSpan>& spans, trace::Recording& re
     track.events.push_back({NameOf(span), begin, end});
   }
   for (auto& [replica, track] : tracks) {
+    std::stable_sort(track.events.begin(), track.events.end(),
+                     [](const auto& a, const auto& b) { return a.end < b.end; });
     track.name = replica < 0 ? "training thread" : fmt::format("device {}", replica);
     recording.tracks.push_back(std::move(track));
   }
