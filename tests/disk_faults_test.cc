@@ -1,5 +1,6 @@
 // Training on disks that do not work: it goes on, with the same results; the last good snapshot
-// stays; the user is told when it happens and at the end.
+// stays; the user is told when it happens and at the end. A run whose last snapshot is missing
+// would do again what it has done, so it does not say that it is done.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,10 +59,16 @@ TEST_F(DiskFaults, NothingCanBeSaved) {
     const std::string folder = fmt::format("{}-{}", fault.error, fault.calls);
     const Outcome outcome = TrainWithFaults(
         folder, {fmt::format("={}", fault.error), fmt::format("_CALLS={}", fault.calls)});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("cannot be saved"), HasSubstr(fault.says)));
     // At the end, too.
     EXPECT_THAT(outcome.out, HasSubstr("27 of 27 could not be saved"));
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("flatout: training is done"),
+                                   HasSubstr("weights.safetensors, but the last checkpoint could "
+                                             "not be saved"),
+                                   HasSubstr("There is no other")));
+    EXPECT_EQ(Summary(folder)["status"], "failed");
+    EXPECT_EQ(Summary(folder)["exit_code"], 2);
     EXPECT_EQ(Saves(folder)["saved"], 0);
     EXPECT_GT(Saves(folder)["failed"], 5);
     ExpectSameWeights("whole", folder);
@@ -76,9 +83,11 @@ TEST_F(DiskFaults, TheLastGoodSnapshotStays) {
     const Outcome outcome = TrainWithFaults(
         folder, {fmt::format("={}", fault.error), fmt::format("_CALLS={}", fault.calls),
                  fmt::format("_FROM={}", fault.later)});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("was not saved"), HasSubstr(fault.says),
                                    HasSubstr("the last good one stays")));
+    EXPECT_THAT(outcome.err, HasSubstr("The same command trains again from step "));
+    EXPECT_EQ(Summary(folder)["status"], "failed");
     EXPECT_EQ(Count(outcome.err, "was not saved"), 1) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("could not be saved, the last one: "));
     ExpectSameWeights("whole", folder);
@@ -90,6 +99,7 @@ TEST_F(DiskFaults, TheLastGoodSnapshotStays) {
     const Outcome again = Run(Train(folder));
     EXPECT_EQ(again.exit_code, 0) << again.err;
     ExpectSame("whole", folder);
+    EXPECT_EQ(Summary(folder)["status"], "done");
   }
 }
 

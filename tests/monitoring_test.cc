@@ -406,6 +406,76 @@ TEST_F(Monitoring, CostAndTheEndOfARun) {
   EXPECT_THAT(html, HasSubstr("<td>optimizer.learning_rate</td>"));
 }
 
+// However a run ends, what it shows stays to be scraped for as long as is asked for, and the
+// account of it stands still.
+TEST_F(Monitoring, RunsThatFailedOrWereStoppedLingerToo) {
+  const auto state = [](int port, const std::string& name) {
+    return Series(Get(port, "/metrics"), "flatout_run_state{state=\"" + name + "\"}");
+  };
+  const int first = FreePort();
+  const auto failed =
+      Start({"--port", std::to_string(first), "--set", "watch.http.linger_seconds=1000", "--set",
+             "optimizer.learning_rate=1e38"},
+            "failed");
+  const int port = PortOf(*failed);
+  ASSERT_TRUE(failed->WaitFor("live page: served for another")) << failed->err();
+  EXPECT_THAT(failed->err(), HasSubstr("flatout: the loss is"));
+  EXPECT_EQ(state(port, "failed"), "1");
+  const auto before = nlohmann::json::parse(Get(port, "/status.json"));
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // answers are kept for half of one
+  const auto after = nlohmann::json::parse(Get(port, "/status.json"));
+  EXPECT_EQ(before["wall_seconds"], after["wall_seconds"]);
+  EXPECT_EQ(before["ledger"], after["ledger"]);
+  EXPECT_EQ(before["cost"], after["cost"]);
+  const auto summary = nlohmann::json::parse(ReadAll(folder_ / "failed/summary.json"));
+  EXPECT_EQ(after["wall_seconds"], summary["wall_seconds"]);
+  EXPECT_EQ(failed->End(SIGTERM).exit_code, 2);
+
+  const auto stopped =
+      Start({"--port", std::to_string(FreePort()), "--set", "watch.http.linger_seconds=1000",
+             "--set", "checkpoint.grace_seconds=1000"},
+            "stopped");
+  const int next = PortOf(*stopped);
+  ASSERT_TRUE(Eventually([&] { return state(next, "training") == "1"; }));
+  stopped->Signal(SIGTERM);
+  ASSERT_TRUE(stopped->WaitFor("live page: served for another")) << stopped->err();
+  EXPECT_EQ(state(next, "stopped"), "1");
+  // What comes within a second is an echo of the first.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  const Outcome outcome = stopped->End(SIGTERM);
+  EXPECT_EQ(outcome.exit_code, 6) << "all is saved";
+  EXPECT_THAT(outcome.out, HasSubstr("the same command goes on from there"));
+
+  // Whoever stops it waits for three seconds, not for a thousand.
+  const auto hurried =
+      Start({"--port", std::to_string(FreePort()), "--set", "watch.http.linger_seconds=1000",
+             "--set", "checkpoint.grace_seconds=3"},
+            "hurried");
+  const int last = PortOf(*hurried);
+  ASSERT_TRUE(Eventually([&] { return state(last, "training") == "1"; }));
+  EXPECT_EQ(hurried->End(SIGTERM).exit_code, 6);
+}
+
+// The command's own words, doctor, top and the report have one figure of how full a run was.
+TEST_F(Monitoring, OneFigureOfHowFullARunWas) {
+  const Outcome run = Start({"--set", "train.epochs=2", "--set", "data.limit=20000"})->Wait();
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(run.out, match, std::regex("full: ([0-9.]+ %)")));
+  const std::string full = match[1];
+  const Outcome doctor = Run({"doctor", "run"}), top = Run({"top", "run"});
+  EXPECT_THAT(doctor.out, HasSubstr("full: " + full));
+  EXPECT_THAT(top.out, HasSubstr("full " + full));
+  EXPECT_THAT(top.out, HasSubstr("full: " + full));
+  EXPECT_EQ(Run({"report", "run"}).exit_code, 0);
+  EXPECT_THAT(ReadAll(folder_ / "run/report.html"), HasSubstr(full));
+  // And one of what it cost.
+  ASSERT_TRUE(std::regex_search(run.out, match, std::regex("cost: ([0-9.]+ EUR)")));
+  const std::string cost = match[1];
+  EXPECT_THAT(doctor.out, HasSubstr("cost: " + cost));
+  EXPECT_THAT(top.out, HasSubstr("cost: " + cost));
+}
+
 TEST_F(Monitoring, HostileClientsChangeNothing) {
   const std::vector<std::string> short_run = {"--set", "train.epochs=3", "--set",
                                               "data.limit=6000"};

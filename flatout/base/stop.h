@@ -4,6 +4,8 @@
 #include <atomic>
 #include <limits>
 
+#include "flatout/base/clock.h"
+
 namespace flatout {
 
 // Set by signal handlers, by threads that watch for notices, by tests; looked at by whoever works.
@@ -15,6 +17,8 @@ struct StopRequest {
   std::atomic<const char*> reason{"a request"};
   // SteadySeconds() at which the machine may be gone; infinity where nobody has said.
   std::atomic<double> deadline{std::numeric_limits<double>::infinity()};
+  // SteadySeconds() at which it was asked; 0: not yet.
+  std::atomic<double> asked_at{0};
   // While true, ending the process on the spot would lose nothing: the run has not begun, or it is
   // over. Whoever asks then need not wait for somebody to look.
   std::atomic<bool> nothing_to_lose{false};
@@ -24,6 +28,7 @@ struct StopRequest {
     if (asked.load()) return;
     reason.store(why);
     deadline.store(until);
+    asked_at.store(SteadySeconds());
     asked.store(true);
   }
 };

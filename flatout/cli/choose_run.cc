@@ -29,9 +29,10 @@ bool IsLocked(const std::string& folder) {
 // Training is over, and so is what follows it.
 bool HasEnded(const std::string& folder) {
   try {
-    const auto json =
-        nlohmann::json::parse(ReadFile(folder + "/summary.json"), nullptr, /*exceptions=*/false);
-    return json.is_object() && json.value("status", "") == "done";
+    const auto json = nlohmann::json::parse(ReadRegularFile(folder + "/summary.json"), nullptr,
+                                            /*exceptions=*/false);
+    // Of whatever type it is.
+    return json.is_object() && json.contains("status") && json["status"] == "done";
   } catch (const Error&) {
     return false;
   }
@@ -188,7 +189,7 @@ std::optional<train::RunState> PeekState(const std::string& run_folder) {
     if (snapshot.condition != checkpoint::Condition::kComplete) continue;
     const std::string path = snapshot.path + "/state.json";
     try {
-      return train::RunState::FromJson(ReadFile(path), path);
+      return train::RunState::FromJson(ReadRegularFile(path), path);
     } catch (const Error&) {
       continue;  // the next is tried; loading will say what is wrong with this one
     }

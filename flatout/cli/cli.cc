@@ -24,11 +24,6 @@ namespace {
 
 constexpr const char* kVersion = "flatout 0.1.0";
 
-void PrintError(const std::string& message) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "flatout: %s\n", message.c_str());
-}
-
 // What is wrong with the command line, with the nearest command or option, and where help is.
 std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
   // The innermost command that was named.
@@ -65,6 +60,11 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+void PrintError(const std::string& message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "flatout: %s\n", message.c_str());
+}
 
 int Main(int argc, char** argv) {
   // A file-size limit or a closed pipe is an error like others, not the end of the process.

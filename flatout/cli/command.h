@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 namespace CLI {
 class App;
@@ -26,5 +27,8 @@ void AddCheckpoint(CLI::App& app, Run* run);  // checkpoint.cc
 void AddSupervise(CLI::App& app, Run* run);   // supervise.cc
 void AddReport(CLI::App& app, Run* run);      // report.cc
 void AddTop(CLI::App& app, Run* run);         // report.cc
+
+// "flatout: message" on standard error, after what standard output still holds.
+void PrintError(const std::string& message);
 
 }  // namespace flatout::cli

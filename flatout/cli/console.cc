@@ -25,7 +25,7 @@ std::string Rate(double samples_per_second) {
 }
 
 std::string Full(const std::optional<double>& full) {
-  return full ? fmt::format("full {:.1f} %", std::floor(*full * 1000) / 10) : "full n/a";
+  return full ? "full " + watch::Percent(*full) : "full n/a";
 }
 
 // Rows or steps; those of a stream show only when it ends.

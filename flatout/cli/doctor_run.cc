@@ -4,10 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -56,10 +54,13 @@ void TellState(const watch::RunStatus& run, const std::string& folder) {
   if (run.state == "done") {
     Line(fmt::format("The run in {} is done, after {}.", folder, where));
   } else if (run.state == "stopped") {
-    Line(
-        fmt::format("The run in {} was stopped at {}; the command that began it goes on from "
-                    "there.",
-                    folder, where));
+    const watch::CheckpointStatus& saves = run.checkpoints;
+    Line(fmt::format("The run in {} was stopped at {}; the command that began it goes on from {}.",
+                     folder, where,
+                     saves.error.empty() ? "there"
+                                         : "the newest checkpoint, since the last one could not be "
+                                           "saved (" +
+                                               saves.error + ")"));
   } else if (run.state == "failed") {
     Line(fmt::format("The run in {} failed at {}: {}", folder, where,
                      run.error.empty() ? "it does not say why" : run.error));
@@ -89,32 +90,6 @@ void TellState(const watch::RunStatus& run, const std::string& folder) {
         "The command that began it goes on from the last checkpoint.",
         folder, where, age ? fmt::format(", {} ago or less", HumanDuration(*age)) : ""));
   }
-}
-
-// What the run itself wrote down, or as much of it as the log tells.
-watch::RunFacts FactsOf(const watch::RunStatus& run, const std::string& folder,
-                        std::vector<std::string>& notes) {
-  const std::string path = folder + "/facts.json";
-  if (FileExists(path)) {
-    try {
-      return watch::RunFacts::FromJson(ReadFile(path), path);
-    } catch (const Error& error) {
-      notes.push_back(fmt::format("{}; judged by metrics.jsonl alone", error.what()));
-    }
-  } else {
-    notes.push_back("there is no facts.json; judged by metrics.jsonl and summary.json alone");
-  }
-  watch::RunFacts facts;
-  facts.ledger = run.ledger;
-  facts.steps = run.step;
-  facts.samples = run.samples > 0 ? run.samples : run.step * run.global_batch;
-  facts.launches = run.step / std::max<int64_t>(run.steps_per_launch, 1);
-  facts.steps_per_launch = run.steps_per_launch;
-  facts.device_kind = run.device;
-  facts.devices = static_cast<int>(run.replicas);
-  facts.input = run.input;
-  facts.ceiling_samples_per_second = run.ceiling_samples_per_second;
-  return facts;
 }
 
 // Where `full` changed in the course of the run, and what came in its place.
@@ -158,36 +133,10 @@ void TellCourse(const watch::RunStatus& run) {
                   watch::Name(least->lost), Share(least->share)));
 }
 
-// What the run changed by itself (flatout train --advise).
-void TellAdvised(const std::string& folder) {
-  const std::string path = folder + "/summary.json";
-  if (!FileExists(path)) return;
-  const nlohmann::json summary = nlohmann::json::parse(ReadFile(path), nullptr, false);
-  if (!summary.is_object()) return;
-  const auto advised = summary.find("advised");
-  if (advised == summary.end() || !advised->is_array()) return;
-  for (const nlohmann::json& one : *advised) {
-    if (!one.is_object() || !one.contains("change") || !one["change"].is_string()) continue;
-    const auto number = [&](const char* key) -> std::optional<double> {
-      const auto found = one.find(key);
-      return found != one.end() && found->is_number() ? std::optional(found->get<double>())
-                                                      : std::nullopt;
-    };
-    const auto predicted = number("predicted_gain"), obtained = number("obtained_gain");
-    Line(fmt::format("  advised: {} at step {}, predicted {}, obtained {}{}",
-                     one["change"].get<std::string>(),
-                     HumanCount(static_cast<int64_t>(number("step").value_or(0))),
-                     predicted ? fmt::format("{:.2f}x", *predicted) : "n/a",
-                     obtained ? fmt::format("{:.2f}x", *obtained) : "n/a",
-                     one.value("taken_back", nlohmann::json(false)) == true ? ", taken back" : ""));
-  }
-}
-
 }  // namespace
 
 int ExplainRun(const std::string& folder) {
   const watch::RunStatus run = watch::ReadRunFolder(folder);
-  std::vector<std::string> notes = run.notes;
   TellState(run, folder);
   // Newest first.
   std::string newest = "It has no checkpoint.";
@@ -197,14 +146,18 @@ int ExplainRun(const std::string& folder) {
     break;
   }
   Line(newest);
-  const watch::RunFacts facts = FactsOf(run, folder, notes);
   Line("\nIs the device running full?");
-  const watch::Verdict verdict = watch::Judge(facts);
-  for (const std::string& line : verdict.lines) Line("  " + line);
-  if (verdict.limit == "unknown") Line("  next: " + verdict.advice);
+  for (const std::string& line : run.verdict) Line("  " + line);
+  if (run.limit == "unknown" && !run.advice.empty()) Line("  next: " + run.advice);
   TellCourse(run);
-  TellAdvised(folder);
-  for (const std::string& note : notes) Line("note: " + note);
+  for (const watch::Advised& advised : run.advised) Line("  advised: " + advised.ToString());
+  if (const auto cost = run.cost(); cost && run.ledger_known) {
+    Line("  cost: " + watch::DescribeCost(*cost));
+  }
+  if (!run.facts_known && !FileExists(folder + "/facts.json")) {
+    Line("note: there is no facts.json; judged by metrics.jsonl and summary.json alone");
+  }
+  for (const std::string& note : run.notes) Line("note: " + note);
   return kExitDone;
 }
 

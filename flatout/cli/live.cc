@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <ctime>
+#include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "flatout/base/cgroup.h"
 #include "flatout/base/clock.h"
@@ -283,12 +282,10 @@ Live::~Live() = default;
 
 const std::vector<std::string>& Live::messages() const { return state_->messages; }
 
-void Live::Linger(const std::function<bool()>& stop) {
-  if (state_->server == nullptr) return;
-  const double end = SteadySeconds() + state_->http.linger_seconds;
-  while (SteadySeconds() < end && !stop()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+void Live::PushLast() { state_->pusher.reset(); }
+
+double Live::linger_seconds() const {
+  return state_->server == nullptr ? 0 : state_->http.linger_seconds;
 }
 
 void Live::OnStart(const RunStart& start) {
@@ -367,7 +364,7 @@ void Live::OnEnd(const RunEnd& end) {
   status.run_samples_per_second = end.samples_per_second;
   status.mfu = end.mfu;
   if (!end.verdict.empty()) status.verdict = end.verdict;
-  status.process_ledger = state.ledger->Report();
+  status.process_ledger = end.ledger;
   status.ledger = status.earlier_ledger;
   status.ledger += status.process_ledger;
   status.eta_seconds.reset();

@@ -2,7 +2,6 @@
 // the server and the pusher where the run file asks for them, and the run folder's run.log.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,13 +19,15 @@ class Live : public train::Observer {
   // begin with what it had. Throws UserError where the port cannot be had.
   Live(const train::RunConfig& config, std::shared_ptr<watch::Ledger> ledger,
        const std::string& folder, bool resumes);
-  // Pushes a last time, and serves no more.
+  // Pushes a last time, unless that has been done, and serves no more.
   ~Live() override;
 
   // What to tell the user: where the page is. May be empty.
   const std::vector<std::string>& messages() const;
-  // Waits for watch.http.linger_seconds, or until `stop` says so.
-  void Linger(const std::function<bool()>& stop);
+  // The run is over: pushes a last time, where that is asked for, and no more.
+  void PushLast();
+  // For how long the page is to be served after the run (watch.http.linger_seconds); 0 without one.
+  double linger_seconds() const;
 
   void OnStart(const train::RunStart& start) override;
   void OnProgress(const train::Progress& progress) override;

@@ -39,7 +39,7 @@ int Report(const ReportOptions& options) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) path += "/report.html";
   // A run's weights are soon lost to a slip of the keyboard.
-  if (FileExists(path) && !ReadFile(path).starts_with("<!")) {
+  if (FileExists(path) && !(IsRegularFile(path) && ReadRegularFile(path).starts_with("<!"))) {
     throw Invalid("{} is there already and is no report; choose another name (--out)", path);
   }
   const std::string html = web::Report(runs);
@@ -114,7 +114,11 @@ void PrintAll(const std::vector<std::string>& lines) {
 }
 
 int Top(const TopOptions& options) {
-  if (!(options.seconds > 0)) throw Invalid("--every must be positive, found {}", options.seconds);
+  constexpr double kDay = 24 * 3600;
+  if (!(options.seconds > 0 && options.seconds <= kDay)) {
+    throw Invalid("--every must be a number of seconds above 0, and at most a day ({}), found {}",
+                  kDay, options.seconds);
+  }
   watch::RunStatus status = watch::ReadRunFolder(options.run);
   const bool screen = isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0;
   if (options.once || !screen || !status.alive()) {

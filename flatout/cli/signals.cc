@@ -16,6 +16,8 @@ namespace {
 StopRequest stop;
 // SteadySeconds() at the first signal.
 std::atomic<double> first_signal{std::numeric_limits<double>::infinity()};
+std::atomic<int> end_code{-1};  // once the run is over
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void Write(const char* message) {
   // Nothing can be done about a failure here.
@@ -35,14 +37,16 @@ const char* SignalName(int signal) {
 
 void Handle(int signal) {
   const double now = SteadySeconds();
+  const int code = end_code.load();
   if (now < first_signal.load()) {
     first_signal.store(now);
   } else if (now - first_signal.load() < kEchoSeconds) {
     return;
-  } else {
+  } else if (code < 0) {
     Write("\nflatout: stopped at once\n");
     _exit(128 + signal);
   }
+  if (code >= 0) _exit(code);
   // A cloud's notice, which is followed by a signal when the machine shuts down.
   const bool known = stop.asked.load();
   stop.Ask(SignalName(signal));
@@ -66,5 +70,7 @@ StopRequest* StopOnSignals() {
   sigaction(SIGHUP, &action, nullptr);  // the terminal or connection went away
   return &stop;
 }
+
+void EndOnSignals(int exit_code) { end_code.store(exit_code); }
 
 }  // namespace flatout::cli

@@ -13,4 +13,8 @@ inline constexpr double kEchoSeconds = 1;
 // (StopRequest::nothing_to_lose) the first one ends the process, too, with exit code 6.
 StopRequest* StopOnSignals();
 
+// The run is over, and all that it leaves is written: from now on a signal ends the process on the
+// spot, with this exit code (an echo of an earlier one does not).
+void EndOnSignals(int exit_code);
+
 }  // namespace flatout::cli

@@ -66,5 +66,27 @@ TEST_F(Signals, WithNothingToLoseTheFirstEndsTheProcess) {
   EXPECT_EXIT(run(), ::testing::ExitedWithCode(kExitPreempted), "nothing is lost");
 }
 
+// What is waited for then is nothing that would be lost.
+TEST_F(Signals, OnceTheRunIsOverOneEndsTheProcessWithItsCode) {
+  const auto done = [] {
+    const StopRequest* stop = StopOnSignals();
+    EndOnSignals(3);
+    raise(SIGTERM);
+    End(*stop);
+  };
+  EXPECT_EXIT(done(), ::testing::ExitedWithCode(3), "^$");
+  const auto stopped = [] {
+    const StopRequest* stop = StopOnSignals();
+    raise(SIGTERM);
+    EndOnSignals(kExitPreempted);
+    raise(SIGTERM);  // an echo
+    std::fprintf(stderr, "still there");
+    std::this_thread::sleep_for(std::chrono::duration<double>(1.01 * kEchoSeconds));
+    raise(SIGTERM);
+    End(*stop);
+  };
+  EXPECT_EXIT(stopped(), ::testing::ExitedWithCode(kExitPreempted), "still there$");
+}
+
 }  // namespace
 }  // namespace flatout::cli

@@ -121,7 +121,7 @@ struct Account {
 void ReadKept(const std::string& folder, bool ended, Account& account) {
   if (ended) {
     try {
-      const auto json = nlohmann::json::parse(ReadFile(folder + "/summary.json"));
+      const auto json = nlohmann::json::parse(ReadRegularFile(folder + "/summary.json"));
       account.steps = json.at("steps");
       account.kept.wall = json.at("wall_seconds");
       for (int i = 0; i < watch::kNumCauses; ++i) {

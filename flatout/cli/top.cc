@@ -196,8 +196,9 @@ std::vector<std::string> TopLines(const RunStatus& status, const TerminalSize& s
       status.alive() ? status.samples_per_second : status.run_samples_per_second;
   if (speed) figure(HumanCount(std::llround(*speed)) + " samples/s");
   const std::optional<double> full = status.alive() ? status.full : status.run_full;
-  figure(full ? fmt::format("full {:.1f} %", std::floor(*full * 1000) / 10) : "full n/a");
-  if (status.mfu) figure(fmt::format("MFU {:.1f} %", 100 * *status.mfu));
+  // The verdict's own figure; of a run at work that of its last interval, and it is said so.
+  figure(full ? "full " + watch::Percent(*full) + (status.alive() ? " of late" : "") : "full n/a");
+  if (status.mfu) figure("MFU " + watch::Percent(*status.mfu));
   if (status.resident_bytes) figure("memory " + HumanBytes(std::llround(*status.resident_bytes)));
   if (const auto cost = status.cost(); cost && status.ledger_known) {
     figure("cost " + watch::Money(cost->total, cost->currency));
@@ -290,6 +291,8 @@ std::vector<std::string> TopLines(const RunStatus& status, const TerminalSize& s
     add("");
     add(paint.Bold("Is the device running full?"));
     std::vector<std::string> verdict = status.verdict;
+    for (const watch::Advised& one : status.advised)
+      verdict.push_back("advised: " + one.ToString());
     if (const auto cost = status.cost(); cost && status.ledger_known) {
       verdict.push_back("cost: " + watch::DescribeCost(*cost));
     }

@@ -2,9 +2,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <memory>
 #include <optional>
+#include <thread>
 
+#include "flatout/base/clock.h"
 #include "flatout/base/error.h"
 #include "flatout/base/file.h"
 #include "flatout/base/log.h"
@@ -66,6 +72,29 @@ void SaveTuned(const Options& options, const train::RunConfig& config,
   }
 }
 
+// After the run: what it shows of itself stays to be looked at for as long as is asked for; of a
+// run that was told to stop, for what is left of the time until whoever told it ends the process.
+int Linger(Live& live, const train::RunConfig& config, const StopRequest& stop, int exit_code) {
+  // For the process to end in.
+  constexpr double kEndSeconds = 1;
+  std::fflush(stdout);
+  EndOnSignals(exit_code);
+  live.PushLast();
+  double seconds = live.linger_seconds();
+  if (stop.asked) {
+    const double deadline = std::isfinite(stop.deadline.load())
+                                ? stop.deadline.load()
+                                : stop.asked_at + config.checkpoint.grace_seconds;
+    seconds = std::min(seconds, deadline - SteadySeconds() - kEndSeconds);
+  }
+  if (seconds <= 0) return exit_code;
+  std::printf("live page: served for another %s (watch.http.linger_seconds); a signal ends it\n",
+              HumanDuration(seconds).c_str());
+  std::fflush(stdout);
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  return exit_code;
+}
+
 void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
                  const train::RunFolder& folder) {
   if (result.test) {
@@ -82,9 +111,14 @@ void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
   }
   const train::Saver::Stats& saves = result.summary.saves;
   if (result.stopped) {
-    std::printf("stopped after %lld steps; %s\n", static_cast<long long>(result.steps),
+    std::optional<int64_t> last = result.resumed_step;
+    if (saves.last_step >= 0) last = saves.last_step;
+    std::printf("stopped after %s steps; %s\n", HumanCount(result.steps).c_str(),
                 saves.last_step == result.steps ? "the same command goes on from there"
-                                                : "the weights are kept");
+                : last ? fmt::format("they were not saved: the same command goes on from step {}",
+                                     HumanCount(*last))
+                             .c_str()
+                       : "there is no checkpoint to go on from; the weights are kept");
   }
   if (!saves.error.empty()) {
     std::printf("checkpoints: %lld of %lld could not be saved, the last one: %s\n",
@@ -93,6 +127,9 @@ void PrintResult(const train::FitResult& result, const data::SourcePtr& test,
   }
   std::printf("\nIs the device running full?\n");
   for (const std::string& line : result.verdict.lines) std::printf("  %s\n", line.c_str());
+  for (const watch::Advised& advised : result.summary.advised) {
+    std::printf("  advised: %s\n", advised.ToString().c_str());
+  }
   if (result.summary.cost) {
     std::printf("  cost: %s\n", watch::DescribeCost(*result.summary.cost).c_str());
   }
@@ -169,18 +206,30 @@ int Train(const Options& options) {
   std::fflush(stdout);  // it can be looked at while the programs compile
   if (!folder) folder.emplace(choice.path, choice.existing);
   auto console = MakeConsole(config.watch.progress);
-  train::TensorBoardObserver tensorboard(config, session.trainer->model(), session.sources);
+  auto tensorboard = std::make_unique<train::TensorBoardObserver>(config, session.trainer->model(),
+                                                                  session.sources);
   train::Observers observers;
   observers.Add(console.get());
-  observers.Add(&tensorboard);
+  observers.Add(tensorboard.get());
   observers.Add(&live);
-  const train::FitResult result = session.trainer->Fit(&*folder, &observers, stop);
-  console.reset();  // leaves a clean line behind
-  PrintResult(result, session.sources.test, *folder);
-  if (options.save_tuned) SaveTuned(options, config, result);
-  std::fflush(stdout);
-  if (!result.stopped) live.Linger([stop] { return stop->asked.load(); });
-  return result.stopped ? kExitPreempted : kExitDone;
+  // Before anything is waited for: a clean line, and whole files.
+  const auto end = [&] {
+    console.reset();
+    tensorboard.reset();
+  };
+  std::optional<train::FitResult> result;
+  try {
+    result = session.trainer->Fit(&*folder, &observers, stop);
+  } catch (const Error& error) {
+    end();
+    PrintError(error.what());
+    return Linger(live, config, *stop, error.exit_code());
+  }
+  end();
+  PrintResult(*result, session.sources.test, *folder);
+  if (options.save_tuned) SaveTuned(options, config, *result);
+  if (!result->summary.error.empty()) PrintError(result->summary.error);
+  return Linger(live, config, *stop, result->summary.exit_code);
 }
 
 }  // namespace

@@ -286,6 +286,7 @@ data::LaunchReader Trainer::Fitting::MakeReader() const {
 
 void Trainer::Fitting::BeginInput() {
   const std::lock_guard lock(input_mutex_);
+  if (input_ != nullptr) earlier_input_ = Together(earlier_input_, input_->stats());
   input_.reset();  // gives its memory back first
   interval_input_ = {};
   input_ = std::make_unique<data::DevicePrefetcher>(t_.runtime_->shared_client(),
@@ -678,6 +679,7 @@ FitResult Trainer::Fitting::Finish() {
   ledger.Enter(Cause::kHost);
   result_.summary.status = result_.stopped ? "stopped" : "done";
   result_.summary.exit_code = result_.stopped ? kExitPreempted : kExitDone;
+  CheckLastSnapshot();
   FillSummary();
   LogEnd();
   if (folder_ != nullptr) folder_->WriteSummary(result_.summary);

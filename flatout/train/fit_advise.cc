@@ -8,6 +8,7 @@
 
 #include "flatout/base/clock.h"
 #include "flatout/base/error.h"
+#include "flatout/base/text.h"
 #include "flatout/train/fitting.h"
 
 namespace flatout::train {
@@ -41,6 +42,7 @@ void Trainer::Fitting::BeginWindow() {
 
 watch::RunFacts Trainer::Fitting::WindowFacts() const {
   watch::RunFacts facts = Facts();
+  facts.part.reset();
   facts.ledger = t_.ledger_->Report().Since(window_.ledger);
   facts.steps = result_.steps - window_.steps;
   facts.samples = result_.samples - window_.samples;
@@ -65,7 +67,7 @@ void Trainer::Fitting::Consider() {
   const watch::RunFacts facts = WindowFacts();
   const double speed = static_cast<double>(facts.samples) / std::max(facts.ledger.training(), 1e-9);
   if (trial_) {
-    EndTrial(speed);
+    EndTrial(speed, /*over=*/false);
     BeginWindow();
     return;
   }
@@ -103,10 +105,11 @@ void Trainer::Fitting::Advise() {
               .workers = t_.config_.pipeline.workers,
               .prefetch = t_.config_.pipeline.prefetch,
               .before = pending_speed_};
-  Summary::Advice advice{.change = change.ToString(),
-                         .limit = pending_limit_,
-                         .step = result_.steps,
-                         .predicted_gain = pending_prediction_};
+  watch::Advised advice{.change = change.ToString(),
+                        .limit = pending_limit_,
+                        .step = result_.steps,
+                        .predicted_gain = pending_prediction_};
+  watch::RunPart before = StretchPart(Facts());
   try {
     if (!Apply(change)) return;
   } catch (const Error& error) {
@@ -118,11 +121,71 @@ void Trainer::Fitting::Advise() {
       fmt::format("advice at step {}: the limit is {}; {} from now on, predicted "
                   "gain {:.2f}x",
                   result_.steps, advice.limit, advice.change, advice.predicted_gain));
+  before_change_ = std::move(before);
+  before_change_->when = fmt::format("until step {}", HumanCount(advice.step));
+  before_change_->made = advice.change;
+  BeginStretch(fmt::format("since {} at step {}", advice.change, HumanCount(advice.step)));
   result_.summary.advised.push_back(std::move(advice));
   // How often snapshots are made shows at once; a pipeline has to fill first.
   trial.settling = change.kind != Change::Kind::kCheckpointInterval;
-  trial_ = std::move(trial);
   BeginWindow();
+  trial.begun = window_;
+  trial_ = std::move(trial);
+}
+
+void Trainer::Fitting::BeginStretch(std::string when) {
+  stretch_ = {};  // Facts are of the whole run now
+  const watch::RunFacts facts = Facts();
+  stretch_ = {.when = std::move(when),
+              .ledger = t_.ledger_->Report(),
+              .steps = facts.steps,
+              .samples = facts.samples,
+              .launches = facts.launches,
+              .saves = facts.checkpoint.saves,
+              .input = CurrentInput(),
+              .cpu_seconds = facts.cpu_seconds,
+              .throttled_seconds = facts.throttled_seconds,
+              .replica_busy = facts.replica_busy};
+}
+
+watch::RunPart Trainer::Fitting::StretchPart(const watch::RunFacts& facts) const {
+  watch::RunPart part;
+  part.when = stretch_.when;
+  // What comes after the last launch, as the last snapshot, belongs to no setting.
+  part.ledger = launch_ledger_.Since(stretch_.ledger);
+  part.steps = facts.steps - stretch_.steps;
+  part.samples = facts.samples - stretch_.samples;
+  part.launches = facts.launches - stretch_.launches;
+  part.steps_per_launch = facts.steps_per_launch;
+  part.input = FactsOf(CurrentInput().Since(stretch_.input));
+  part.cpu_seconds = facts.cpu_seconds - stretch_.cpu_seconds;
+  if (facts.throttled_seconds && stretch_.throttled_seconds) {
+    part.throttled_seconds = *facts.throttled_seconds - *stretch_.throttled_seconds;
+  }
+  part.replica_busy = facts.replica_busy;
+  const size_t known = std::min(part.replica_busy.size(), stretch_.replica_busy.size());
+  for (size_t i = 0; i < known; ++i) part.replica_busy[i] -= stretch_.replica_busy[i];
+  part.checkpoint = facts.checkpoint;
+  part.checkpoint.saves -= stretch_.saves;
+  return part;
+}
+
+std::optional<watch::RunPart> Trainer::Fitting::JudgedPart(const watch::RunFacts& facts) const {
+  if (stretch_.when.empty()) return std::nullopt;
+  watch::RunPart part = StretchPart(facts);
+  if (part.launches >= kLeastLaunches && part.ledger.full()) return part;
+  return before_change_;
+}
+
+void Trainer::Fitting::FinishTrial() {
+  if (!trial_) return;
+  // Of a trial whose first launches are all there was they count.
+  const Window& from =
+      launches_ - window_.launches >= kLeastLaunches && !trial_->settling ? window_ : trial_->begun;
+  const double seconds = launch_ledger_.Since(from.ledger).training();
+  const int64_t samples = result_.samples - from.samples;
+  if (samples <= 0 || seconds <= 0) return;
+  EndTrial(static_cast<double>(samples) / seconds, /*over=*/true);
 }
 
 bool Trainer::Fitting::Apply(const Change& change) {
@@ -140,15 +203,16 @@ bool Trainer::Fitting::Apply(const Change& change) {
     default:
       if (saver_ == nullptr) return false;
       saver_->ChooseInterval();
+      chose_interval_ = true;
       return true;
   }
 }
 
-void Trainer::Fitting::EndTrial(double speed) {
+void Trainer::Fitting::EndTrial(double speed, bool over) {
   const Trial trial = *std::exchange(trial_, std::nullopt);
-  Summary::Advice& advice = result_.summary.advised.back();
+  watch::Advised& advice = result_.summary.advised.back();
   advice.obtained_gain = speed / std::max(trial.before, 1e-9);
-  advice.taken_back = advice.obtained_gain < kLoss;
+  advice.taken_back = !over && advice.obtained_gain < kLoss;
   observer_->OnMessage(fmt::format("advice: {} gave {:.2f}x ({:.2f}x was predicted){}",
                                    advice.change, *advice.obtained_gain, advice.predicted_gain,
                                    advice.taken_back ? "; it is taken back" : ""));
@@ -164,6 +228,7 @@ void Trainer::Fitting::TakeBack() {
   if (!taking_back_) return;
   const Trial trial = *std::exchange(taking_back_, std::nullopt);
   RetireAll();
+  watch::RunPart before = StretchPart(Facts());
   switch (trial.change.kind) {
     case Change::Kind::kWorkers:
       t_.config_.pipeline.workers = trial.workers;
@@ -177,8 +242,13 @@ void Trainer::Fitting::TakeBack() {
       SetStepsPerLaunch(trial.steps_per_launch);
       break;
     default:
-      break;  // saving as often as pays is never worse in the long run
+      return;  // saving as often as pays is never worse in the long run
   }
+  const std::string change = trial.change.ToString();
+  before_change_ = std::move(before);
+  before_change_->when = "with " + change;
+  BeginStretch(
+      fmt::format("since {} was taken back at step {}", change, HumanCount(result_.steps)));
   BeginWindow();
 }
 

@@ -48,14 +48,14 @@ watch::CheckpointStatus CheckpointStatusOf(const Saver::Stats& stats) {
 }  // namespace
 
 RunDetails Trainer::Fitting::Details() {
-  if (input_ != nullptr) input_stats_ = input_->stats();
+  const data::EngineStats input = AllInput();
   RunDetails details;
-  details.facts = Facts();
+  details.facts = ended_ ? result_.summary.facts : Facts();
   details.earlier_ledger = earlier_ledger_;
   details.sessions = sessions_;
-  details.input_wait = input_stats_.wait;
-  details.queue_bytes = input_stats_.bytes;
-  details.queue_budget = input_stats_.budget;
+  details.input_wait = input.wait;
+  details.queue_bytes = input.bytes;
+  details.queue_budget = input.budget;
   if (sampler_ != nullptr) {
     for (const watch::DeviceSample& sample : sampler_->latest().devices) {
       details.devices.push_back(DeviceStatusOf(sample));

@@ -14,12 +14,41 @@ constexpr double kProgressSeconds = 0.1;
 
 }  // namespace
 
+data::EngineStats Together(const data::EngineStats& earlier, const data::EngineStats& now) {
+  data::EngineStats all = now;
+  const auto of_earlier = static_cast<double>(earlier.items);
+  if (earlier.items > 0) {
+    all.fill = (earlier.fill * of_earlier + now.fill * static_cast<double>(now.items)) /
+               (of_earlier + static_cast<double>(now.items));
+  }
+  all.items += earlier.items;
+  all.records += earlier.records;
+  all.wait += earlier.wait;
+  all.busy += earlier.busy;
+  all.cpu += earlier.cpu;
+  all.queued += earlier.queued;
+  all.full += earlier.full;
+  all.most_bytes = std::max(all.most_bytes, earlier.most_bytes);
+  for (const auto& [name, stage] : earlier.stages) {
+    data::StageTime& sum = all.stages[name];
+    sum.seconds += stage.seconds;
+    sum.records += stage.records;
+    sum.bytes += stage.bytes;
+  }
+  all.decisions.insert(all.decisions.begin(), earlier.decisions.begin(), earlier.decisions.end());
+  return all;
+}
+
 using watch::Cause;
 using watch::Phase;
 using watch::Stage;
 
+watch::LedgerReport Trainer::Fitting::ProcessLedger() const {
+  return ended_ ? *ended_ : t_.ledger_->Report();
+}
+
 watch::LedgerReport Trainer::Fitting::Ledger() const {
-  watch::LedgerReport all = t_.ledger_->Report();
+  watch::LedgerReport all = ProcessLedger();
   all += earlier_ledger_;
   return all;
 }
@@ -44,7 +73,7 @@ Progress Trainer::Fitting::MakeProgress() {
   progress.epoch_seconds = EpochSeconds();
   const double seconds = SteadySeconds() - interval_begin_;
   progress.samples_per_second = seconds > 0 ? static_cast<double>(interval_rows_) / seconds : 0;
-  const watch::LedgerReport now = t_.ledger_->Report();
+  const watch::LedgerReport now = ProcessLedger();
   progress.samples = result_.samples;
   progress.ledger = now.Since(interval_ledger_);
   progress.full = progress.ledger.full();
@@ -78,6 +107,7 @@ void Trainer::Fitting::TellEnd() {
   end.samples_per_second = result_.summary.samples_per_second;
   end.mfu = result_.summary.mfu;
   end.verdict = result_.summary.verdict;
+  end.ledger = ProcessLedger();
   observer_->OnDetails(Details());
   observer_->OnEnd(end);
 }
@@ -162,16 +192,18 @@ void Trainer::Fitting::AddInput(Fields& fields) {
   const data::EngineStats since = input_->stats().Since(interval_input_);
   const double wall = SteadySeconds() - interval_begin_;
   if (wall <= 0) return;
-  fields.emplace_back("input_wait", since.wait / wall);
+  fields.emplace_back("input_wait", std::min(since.wait / wall, 1.0));
   fields.emplace_back("input_workers", since.workers);
   fields.emplace_back("input_prefetch", since.depth);
   fields.emplace_back("input_queue_bytes", static_cast<double>(since.bytes));
-  fields.emplace_back("input_cores_busy", since.cpu / wall);
+  // A piece of work counts when it ends, also for what it did before the interval.
+  fields.emplace_back("input_cores_busy", std::min(since.cpu / wall, static_cast<double>(cores_)));
   if (since.busy <= 0) return;
   for (const auto& [stage, time] : since.stages) {
     std::string name = stage;
     std::replace(name.begin(), name.end(), ' ', '_');
-    fields.emplace_back("input_share_" + name, time.seconds / since.busy);
+    // Transfers go on beside the threads.
+    fields.emplace_back("input_share_" + name, std::min(time.seconds / since.busy, 1.0));
     fields.emplace_back("input_records_per_second_" + name,
                         static_cast<double>(time.records) / wall);
     if (time.bytes > 0) {
@@ -194,6 +226,7 @@ void Trainer::Fitting::MeasureCeiling() {
 }
 
 void Trainer::Fitting::FillSummary() {
+  FinishTrial();
   Summary& summary = result_.summary;
   summary.steps = result_.steps;
   summary.epochs = result_.epochs;
@@ -212,12 +245,18 @@ void Trainer::Fitting::FillSummary() {
     saver_->Tell();
     summary.saves = saver_->stats();
   }
+  // Here the account ends. All that is told of the run's end, wherever, is by these facts.
+  ended_ = t_.ledger_->Report();
   const watch::RunFacts facts = Facts();
   summary.peak_device_bytes = facts.device_peak_bytes;
   result_.verdict = watch::Judge(facts);
+  facts_ = facts;
+  verdict_ = result_.verdict;
+  if (folder_ != nullptr && saver_ != nullptr) folder_->WriteFacts(facts);
   summary.full = result_.verdict.full;
   summary.samples_per_second = result_.verdict.samples_per_second;
   summary.mfu = result_.verdict.mfu;
+  summary.ceiling_samples_per_second = result_.verdict.ceiling_samples_per_second;
   summary.flops_per_sample = facts.flops_per_sample;
   summary.ledger = facts.ledger;
   double epochs = static_cast<double>(result_.epochs);
@@ -247,10 +286,16 @@ void Trainer::Fitting::FillSummary() {
   summary.compile_seconds = cache.compile_seconds;
 }
 
-watch::InputFacts Trainer::Fitting::InputFacts() const {
+data::EngineStats Trainer::Fitting::CurrentInput() const {
   // Those kept when it was stopped, or of the pipeline that is at work.
-  return FactsOf(input_ended_ || input_ == nullptr ? input_stats_ : input_->stats());
+  return input_ended_ || input_ == nullptr ? input_stats_ : input_->stats();
 }
+
+data::EngineStats Trainer::Fitting::AllInput() const {
+  return Together(earlier_input_, CurrentInput());
+}
+
+watch::InputFacts Trainer::Fitting::InputFacts() const { return FactsOf(AllInput()); }
 
 watch::InputFacts Trainer::Fitting::FactsOf(const data::EngineStats& stats) const {
   watch::InputFacts facts;

@@ -152,6 +152,22 @@ void Trainer::Fitting::SaveLastSnapshot(bool done, std::optional<checkpoint::Sco
   saver_->SaveNow(MakeSnapshot(done, /*share=*/true, std::move(score)), launched_steps_, seconds);
 }
 
+void Trainer::Fitting::CheckLastSnapshot() {
+  // Of a run that was stopped its exit code says that it is to go on, from wherever it can.
+  if (saver_ == nullptr || !saver_->last_failed() || result_.stopped) return;
+  std::optional<int64_t> last = result_.resumed_step;
+  if (saver_->last_saved_step() >= 0) last = saver_->last_saved_step();
+  Summary& summary = result_.summary;
+  summary.status = "failed";
+  summary.exit_code = kExitUsage;
+  summary.error = fmt::format(
+      "training is done, and the weights of step {} are kept in {}, but the last checkpoint could "
+      "not be saved: {}. {}",
+      HumanCount(result_.steps), folder_->File("weights.safetensors"), saver_->stats().error,
+      last ? fmt::format("The same command trains again from step {} on", HumanCount(*last))
+           : "There is no other: the run cannot be gone on with");
+}
+
 double Trainer::Fitting::GraceLeft() const {
   const double deadline = stop_->deadline;
   return std::isfinite(deadline) ? deadline - SteadySeconds() : t_.config_.checkpoint.grace_seconds;

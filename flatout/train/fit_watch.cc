@@ -80,6 +80,7 @@ void Trainer::Fitting::BeginWatching() {
   epochs_at_start_ = result_.epochs;
   launch_ledger_ = t_.ledger_->Report();
   BeginWindow();
+  BeginStretch("");
   const std::string& kind = t_.runtime_->devices()[0].kind();
   if (const xla::Card* card = xla::CardOfDevice(kind)) {
     const double rows = static_cast<double>(t_.rows_);
@@ -144,6 +145,7 @@ watch::RunFacts Trainer::Fitting::Facts() const {
     facts.checkpoint.automatic = t_.config_.checkpoint.saves_automatically();
     if (stats.saves > 0) facts.checkpoint.automatic_seconds = stats.automatic_seconds;
   }
+  facts.checkpoint.automatic |= chose_interval_;
   facts.evaluation.validations = validations_;
   facts.evaluation.epochs = std::max<int64_t>(result_.epochs - epochs_at_start_, validations_);
   facts.evaluation.every = t_.sources_.validation != nullptr ? t_.config_.train.evaluate_every : 0;
@@ -155,16 +157,17 @@ watch::RunFacts Trainer::Fitting::Facts() const {
     facts.step_times.slowest_seconds = slowest->seconds;
     facts.step_times.slowest_cause = watch::Name(slowest->cause);
   }
+  facts.part = JudgedPart(facts);
   return facts;
 }
 
 void Trainer::Fitting::CloseInterval(Progress& progress) {
-  const watch::LedgerReport now = t_.ledger_->Report();
+  const watch::LedgerReport now = ProcessLedger();
   progress.ledger = now.Since(interval_ledger_);
   interval_ledger_ = now;
   if (sampler_ != nullptr) progress.device_use = sampler_->TakeInterval();
   // Short epochs may follow each other faster than that is worth.
-  if (SteadySeconds() - judged_ >= kJudgeSeconds) {
+  if (!ended_ && SteadySeconds() - judged_ >= kJudgeSeconds) {
     facts_ = Facts();
     verdict_ = watch::Judge(facts_);
     if (folder_ != nullptr) folder_->WriteFacts(facts_);
@@ -177,7 +180,6 @@ void Trainer::Fitting::CloseInterval(Progress& progress) {
 void Trainer::Fitting::LogEnd() {
   if (folder_ == nullptr) return;
   Progress progress = MakeProgress();
-  judged_ = 0;
   CloseInterval(progress);
   Fields fields = {{"step", static_cast<double>(progress.step)},
                    {"wall_seconds", SecondsSinceProcessStart()}};

@@ -30,6 +30,9 @@
 
 namespace flatout::train {
 
+// The sums of two pipelines that came one after the other; what is of now is that of the second.
+data::EngineStats Together(const data::EngineStats& earlier, const data::EngineStats& now);
+
 class Trainer::Fitting {
  public:
   Fitting(Trainer& trainer, RunFolder* folder, Observer* observer, StopRequest* stop);
@@ -91,8 +94,11 @@ class Trainer::Fitting {
   checkpoint::Snapshot MakeSnapshot(bool done, bool share, std::optional<checkpoint::Score> score);
   // All launches have been retired.
   void SaveSnapshot(std::optional<checkpoint::Score> score = std::nullopt);
-  // The last one: when this returns it is on the disk, or the user has been told why not.
+  // The last one: when this returns it is on the disk, or the user has been told why not, and
+  // CheckLastSnapshot will.
   void SaveLastSnapshot(bool done, std::optional<checkpoint::Score> score = std::nullopt);
+  // A run whose last snapshot was not saved would do again what it has done: it is not called done.
+  void CheckLastSnapshot();
   // What tells one moment of a run from another: two snapshots of one would be the same.
   using Moment = std::tuple<int64_t, int64_t, bool, bool>;
   Moment Now(bool done) const { return {launched_steps_, result_.epochs, epoch_ended_, done}; }
@@ -118,7 +124,8 @@ class Trainer::Fitting {
 
   // ---- what is told of it (fit_report.cc) ----
 
-  // Of this process and those before it.
+  // Of this process, up to now or to the end of the run; and with those before it.
+  watch::LedgerReport ProcessLedger() const;
   watch::LedgerReport Ledger() const;
   double EpochSeconds() const { return epoch_seconds_ + SteadySeconds() - epoch_begin_; }
   Progress MakeProgress();
@@ -137,6 +144,9 @@ class Trainer::Fitting {
   // At most a second, and at most a tenth of what training took.
   void MeasureCeiling();
   void FillSummary();
+  // Of the input pipeline that is at work, or was last; and of all there were.
+  data::EngineStats CurrentInput() const;
+  data::EngineStats AllInput() const;
   watch::InputFacts InputFacts() const;
   watch::InputFacts FactsOf(const data::EngineStats& stats) const;
 
@@ -170,6 +180,17 @@ class Trainer::Fitting {
     Config workers, prefetch;      // before
     double before = 0;             // samples/s of training
     bool settling = false;         // what is measured now does not count
+    Window begun{};                // when it began
+  };
+  // A part of the run in which no setting is changed.
+  struct Stretch {
+    std::string when;  // "since ..."; "" until the first change
+    watch::LedgerReport ledger{};
+    int64_t steps = 0, samples = 0, launches = 0, saves = 0;
+    data::EngineStats input{};
+    double cpu_seconds = 0;
+    std::optional<double> throttled_seconds{};
+    std::vector<double> replica_busy{};
   };
   void BeginWindow();
   watch::RunFacts WindowFacts() const;
@@ -179,7 +200,15 @@ class Trainer::Fitting {
   void Advise();
   // Whether there was anything to change. Throws where that cannot be had.
   bool Apply(const watch::Change& change);
-  void EndTrial(double speed);
+  // `over`: with the run, so that nothing is taken back.
+  void EndTrial(double speed, bool over);
+  // The run ends within a trial: what it obtained until then.
+  void FinishTrial();
+  void BeginStretch(std::string when);
+  watch::RunPart StretchPart(const watch::RunFacts& facts) const;
+  // By which the limit is judged once something was changed: what came since, or where that is too
+  // little what was before.
+  std::optional<watch::RunPart> JudgedPart(const watch::RunFacts& facts) const;
   void TakeBack();
   bool SetStepsPerLaunch(int64_t steps);
   data::LaunchReader MakeReader() const;
@@ -195,6 +224,8 @@ class Trainer::Fitting {
   std::unique_ptr<data::DevicePrefetcher> input_;
   data::EngineStats input_stats_;
   bool input_ended_ = false;
+  data::EngineStats earlier_input_;           // of the pipelines before this one
+  std::optional<watch::LedgerReport> ended_;  // the account of this process, once it is closed
   std::deque<Launch> in_flight_;
   std::optional<Launch> last_;
   Totals totals_;
@@ -227,6 +258,9 @@ class Trainer::Fitting {
   int64_t validations_ = 0, epochs_at_start_ = 0;
   Window window_;
   std::optional<Trial> trial_, taking_back_;
+  Stretch stretch_;
+  std::optional<watch::RunPart> before_change_;
+  bool chose_interval_ = false;  // of snapshots
   std::optional<watch::Change> pending_change_;
   double pending_prediction_ = 1, pending_speed_ = 0;
   std::string pending_limit_;

@@ -92,6 +92,7 @@ struct RunEnd {
   std::map<std::string, double> test;  // "loss", "accuracy", ... of the test split, where scored
   std::optional<double> full, samples_per_second, mfu;
   std::vector<std::string> verdict;
+  watch::LedgerReport ledger;  // of this process, as its summary has it
 };
 
 class Observer {

@@ -232,7 +232,7 @@ Json InputJson(const watch::InputFacts& input) {
   for (const watch::InputStage& stage : input.stages) {
     Json& entry = json["stages"][stage.name];
     entry["seconds"] = stage.seconds;
-    entry["records"] = stage.records;
+    if (stage.records > 0) entry["records"] = stage.records;
     if (stage.bytes > 0) entry["bytes"] = stage.bytes;
   }
   json["tuning"] = input.decisions;
@@ -369,7 +369,7 @@ void RunFolder::WriteSummary(const Summary& summary) {
   json["advice"] = summary.advice;
   json["predicted_gain"] = summary.predicted_gain;
   json["advised"] = Json::array();
-  for (const Summary::Advice& advice : summary.advised) {
+  for (const watch::Advised& advice : summary.advised) {
     json["advised"].push_back({{"change", advice.change},
                                {"limit", advice.limit},
                                {"step", advice.step},

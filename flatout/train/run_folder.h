@@ -49,15 +49,8 @@ struct Summary {
   std::string limit, limit_stage, kind, advice;  // of the verdict
   double predicted_gain = 1;
   watch::RunFacts facts;  // that it was made from
-  // What the run changed by itself (watch.advise).
-  struct Advice {
-    std::string change, limit;  // "data.workers = \"auto\"", "input (read)"
-    int64_t step = 0;
-    double predicted_gain = 1;
-    std::optional<double> obtained_gain = std::nullopt;  // nothing: the run ended before
-    bool taken_back = false;
-  };
-  std::vector<Advice> advised;
+  using Advice = watch::Advised;
+  std::vector<Advice> advised;    // what the run changed by itself (watch.advise)
   double first_step_seconds = 0;  // from process start to the end of the first launch
   int64_t steps_per_launch = 1;
   int64_t devices = 1;

@@ -156,6 +156,7 @@ void Saver::Tell() {
     const bool failed_before = !stats_.error.empty();
     if (!result.ok) {
       if (given_up_ == result.step) continue;
+      last_failed_ = true;
       ++stats_.failures;
       stats_.error = result.error;
       if (failed_before) continue;
@@ -164,6 +165,7 @@ void Saver::Tell() {
           result.step, result.error);
       continue;
     }
+    last_failed_ = false;
     ++stats_.saves;
     stats_.last_step = result.step;
     stats_.bytes = result.bytes;

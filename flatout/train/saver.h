@@ -87,6 +87,8 @@ class Saver {
   };
   // As of the last Tell.
   Stats stats() const;
+  // Whether the last snapshot that was handed over could not be written; as of the last Tell.
+  bool last_failed() const { return last_failed_; }
   // The step of the newest snapshot on the disk, negative: none; as of the last Tell.
   int64_t last_saved_step() const { return stats_.last_step; }
 
@@ -113,6 +115,7 @@ class Saver {
   double slowing_ = 0;                  // of the steps beside all saves so far; may be negative
   std::optional<int64_t> given_up_;     // the step whose save was
   double told_interval_ = 0;
+  bool last_failed_ = false;
 
   Stats stats_;
 

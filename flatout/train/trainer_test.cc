@@ -1077,6 +1077,83 @@ TEST(TrainerTest, AdviceIsFollowedAndHeldToItsPrediction) {
   EXPECT_THAT(messages.all, ::testing::Contains(AllOf(HasSubstr("gave"), HasSubstr("predicted"))));
 }
 
+// A run that ends soon after a change: what it gave until then is measured, and the limit is that
+// of the run as it is now. The whole stays the whole.
+TEST(TrainerTest, ARunThatEndsWithinATrialSaysWhatItObtained) {
+  Messages messages;
+  RunFolder folder(Fresh("within"));
+  Trainer trainer(Options("epochs = 1\nglobal_batch = 8\nsteps_per_launch = 1",
+                          "[data]\nsource = \"arrays\"\nworkers = 1\n"
+                          "[watch]\nlog_seconds = 1.5\nadvise = true\n"),
+                  Mlp(), {.train = std::make_shared<Slow>(MakeRows(320), 0.1)}, Devices(1),
+                  std::make_shared<watch::Ledger>(0));
+  const FitResult result = Fit(trainer, &folder, &messages);
+  ASSERT_FALSE(result.summary.advised.empty());
+  const watch::Advised& first = result.summary.advised[0];
+  EXPECT_EQ(first.change, "data.workers = \"auto\"");
+  ASSERT_TRUE(first.obtained_gain.has_value());
+  EXPECT_THAT(messages.all, ::testing::Contains(AllOf(HasSubstr("gave"), HasSubstr("predicted"))));
+  const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  EXPECT_TRUE(summary["advised"][0]["obtained_gain"].is_number());
+  const watch::RunFacts& facts = result.summary.facts;
+  EXPECT_EQ(facts.steps, 40);
+  EXPECT_EQ(facts.launches, 40);
+  ASSERT_TRUE(facts.part.has_value());
+  EXPECT_LT(facts.part->steps, facts.steps);
+  EXPECT_LT(facts.part->launches, facts.launches);
+  EXPECT_LT(facts.part->ledger.training(), facts.ledger.training());
+  EXPECT_THAT(facts.part->when, HasSubstr("since data.workers = \"auto\" at step"));
+  EXPECT_THAT(result.verdict.lines, ::testing::Contains(AllOf(::testing::StartsWith("input since "),
+                                                              HasSubstr("(tuned)"))));
+  // Of all pipelines together.
+  int64_t records = 0;
+  for (const watch::InputStage& stage : facts.input.stages) {
+    if (stage.name == "slow read") records = stage.records;
+  }
+  EXPECT_GE(records, 320);
+}
+
+// What is told of a run's end is told by one account, wherever it is read.
+TEST(TrainerTest, TheEndOfARunIsToldByOneAccount) {
+  struct Ends : Observer {
+    void OnEnd(const RunEnd& end) override { last = end; }
+    void OnDetails(const RunDetails& now) override { details = now; }
+    RunEnd last;
+    RunDetails details;
+  } ends;
+  RunFolder folder(Fresh("account"));
+  Trainer trainer(Options("epochs = 3\nglobal_batch = 8", "[watch]\nlog_seconds = 0.001\n"), Mlp(),
+                  {.train = Source(400)}, Devices(1), std::make_shared<watch::Ledger>(0));
+  const FitResult result = Fit(trainer, &folder, &ends);
+  const auto facts = watch::RunFacts::FromJson(ReadFile(folder.File("facts.json")), "facts.json");
+  const auto summary = nlohmann::json::parse(ReadFile(folder.File("summary.json")));
+  EXPECT_EQ(watch::Judge(facts).lines, result.verdict.lines);
+  EXPECT_EQ(facts.ledger.full(), result.summary.full);
+  EXPECT_EQ(facts.ledger.wall, summary["wall_seconds"].get<double>());
+  EXPECT_EQ(ends.last.ledger.wall, result.summary.ledger.wall);
+  EXPECT_EQ(ends.last.ledger.full(), result.summary.full);
+  EXPECT_EQ(watch::Judge(ends.details.facts).lines, result.verdict.lines);
+  // And the intervals of the log are its parts.
+  double intervals = 0;
+  std::istringstream log(ReadFile(folder.File("metrics.jsonl")));
+  for (std::string line; std::getline(log, line);) {
+    const auto event = nlohmann::json::parse(line);
+    for (const auto& [key, value] : event.items()) {
+      for (int i = 0; i < watch::kNumCauses; ++i) {
+        if (key == fmt::format("seconds_{}", watch::Name(static_cast<watch::Cause>(i)))) {
+          intervals += value.get<double>();
+        }
+      }
+    }
+  }
+  EXPECT_NEAR(intervals, result.summary.ledger.sum(), 1e-6);
+  // The ceiling is known or not, in words and in figures.
+  const bool told =
+      result.verdict.lines[1].find("the device alone, fed from memory") != std::string::npos;
+  EXPECT_EQ(result.summary.ceiling_samples_per_second.has_value(), told);
+  EXPECT_EQ(summary["ceiling_samples_per_second"].is_null(), !told);
+}
+
 // cases.md A2: a stage that sleeps is named as what the device waits for; the same sleep in another
 // stage moves the name.
 TEST(TrainerTest, ASlowStageIsTheLimitThatTheVerdictNames) {

@@ -66,7 +66,7 @@ struct Outcome {
   double samples_per_second = 0;
   double wall = 0;
   std::vector<float> losses;
-  std::vector<Summary::Advice> advised;
+  std::vector<watch::Advised> advised;
 };
 
 std::shared_ptr<Runtime> MakeRuntime(int64_t devices) {
@@ -509,14 +509,14 @@ void CheckAdvised(const std::function<Outcome(const Situation&)>& run, Situation
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Outcome outcome = run(situation);
     EXPECT_EQ(outcome.losses, plain.losses);
-    for (const Summary::Advice& advice : outcome.advised) {
+    for (const watch::Advised& advice : outcome.advised) {
       seen +=
           fmt::format("\n{} at step {} for {}: predicted {:.3f}x, obtained {:.3f}x{}",
                       advice.change, advice.step, advice.limit, advice.predicted_gain,
                       advice.obtained_gain.value_or(0), advice.taken_back ? ", taken back" : "");
     }
     if (outcome.advised.empty()) continue;
-    const Summary::Advice& first = outcome.advised[0];
+    const watch::Advised& first = outcome.advised[0];
     if (!first.change.starts_with(change) || !first.obtained_gain || first.taken_back) continue;
     if (std::abs(first.predicted_gain / *first.obtained_gain - 1) <= kTolerance) return;
   }

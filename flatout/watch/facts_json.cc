@@ -114,6 +114,21 @@ void Fields(V& v, LedgerReport& value) {
   }
 }
 template <class V>
+void Fields(V& v, RunPart& value) {
+  v("when", value.when);
+  v("made", value.made);
+  v("ledger", value.ledger);
+  v("steps", value.steps);
+  v("samples", value.samples);
+  v("launches", value.launches);
+  v("steps_per_launch", value.steps_per_launch);
+  v("input", value.input);
+  v("cpu_seconds", value.cpu_seconds);
+  v("throttled_seconds", value.throttled_seconds);
+  v("replica_busy", value.replica_busy);
+  v("checkpoint", value.checkpoint);
+}
+template <class V>
 void Fields(V& v, RunFacts& value) {
   v("ledger", value.ledger);
   v("steps", value.steps);
@@ -147,6 +162,7 @@ void Fields(V& v, RunFacts& value) {
   v("evaluation", value.evaluation);
   v("compiles", value.compiles);
   v("step_times", value.step_times);
+  v("part", value.part);
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -23,6 +24,9 @@ using Json = nlohmann::json;
 constexpr size_t kLongestLine = size_t{1} << 20;
 // Of run.log so much of its end is read.
 constexpr int64_t kLogTail = int64_t{1} << 16;
+// A summary.json, facts.json or run.toml that is larger is none of ours.
+constexpr int64_t kLargestFile = int64_t{64} << 20;
+constexpr double kLargestCount = 9e15;
 
 std::optional<double> Number(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -33,7 +37,7 @@ std::optional<double> Number(const Json& object, const char* key) {
 
 int64_t Count(const Json& object, const char* key, int64_t otherwise = 0) {
   const std::optional<double> value = Number(object, key);
-  if (!value || std::abs(*value) > 9e15) return otherwise;
+  if (!value || std::abs(*value) > kLargestCount) return otherwise;
   return static_cast<int64_t>(*value);
 }
 
@@ -42,12 +46,111 @@ std::string String(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// The member that is an object, or an empty one.
-const Json& Object(const Json& object, const char* key) {
-  static const Json none = Json::object();
-  const auto found = object.find(key);
-  return found != object.end() && found->is_object() ? *found : none;
-}
+// A table of a file that is written as a whole (summary.json). What is absent, or null, is not
+// known; what is of another type than a run writes is an error that names file and key.
+class Table {
+ public:
+  // `where`: the file, and behind a colon the keys of the table in it.
+  Table(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
+    if (!json.is_object()) {
+      throw BadData("{}: expected a table, found {}", where_, Describe(json));
+    }
+  }
+
+  std::optional<double> Number(const char* key) const {
+    const Json* value = Find(key);
+    if (value == nullptr) return std::nullopt;
+    if (!value->is_number()) Complain(key, "a number", *value);
+    return value->get<double>();
+  }
+  // Nothing but 0 to 1.
+  std::optional<double> Share(const char* key) const {
+    const std::optional<double> share = Number(key);
+    if (share && !(*share >= 0 && *share <= 1)) Complain(key, "a share from 0 to 1", *Find(key));
+    return share;
+  }
+  int64_t Count(const char* key, int64_t otherwise = 0) const {
+    const std::optional<double> value = Number(key);
+    if (!value) return otherwise;
+    if (!(*value >= 0 && *value <= kLargestCount) || *value != std::floor(*value)) {
+      Complain(key, "a whole number from 0 on", *Find(key));
+    }
+    return static_cast<int64_t>(*value);
+  }
+  std::string String(const char* key) const {
+    const Json* value = Find(key);
+    if (value == nullptr) return "";
+    if (!value->is_string()) Complain(key, "a text", *value);
+    return value->get<std::string>();
+  }
+  std::vector<std::string> Strings(const char* key) const {
+    std::vector<std::string> all;
+    const Json* value = Find(key);
+    if (value == nullptr) return all;
+    if (!value->is_array()) Complain(key, "a list of texts", *value);
+    for (const Json& one : *value) {
+      if (!one.is_string()) Complain(key, "a list of texts", one);
+      all.push_back(one.get<std::string>());
+    }
+    return all;
+  }
+  bool Flag(const char* key) const {
+    const Json* value = Find(key);
+    if (value == nullptr) return false;
+    if (!value->is_boolean()) Complain(key, "true or false", *value);
+    return value->get<bool>();
+  }
+  std::vector<Table> Tables(const char* key) const {
+    std::vector<Table> all;
+    const Json* value = Find(key);
+    if (value == nullptr) return all;
+    if (!value->is_array()) Complain(key, "a list of tables", *value);
+    for (size_t i = 0; i < value->size(); ++i) {
+      all.emplace_back((*value)[i], fmt::format("{}[{}]", Below(key), i));
+    }
+    return all;
+  }
+  // An empty one where there is none.
+  Table Object(const char* key) const {
+    static const Json none = Json::object();
+    const Json* value = Find(key);
+    return {value == nullptr ? none : *value, Below(key)};
+  }
+  // Those that are known.
+  std::map<std::string, double> Numbers() const {
+    std::map<std::string, double> all;
+    for (const auto& [key, value] : json_.items()) {
+      if (const auto number = Number(key.c_str())) all[key] = *number;
+    }
+    return all;
+  }
+  std::vector<std::string> Keys() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : json_.items()) keys.push_back(key);
+    return keys;
+  }
+  bool empty() const { return json_.empty(); }
+
+ private:
+  const Json* Find(const char* key) const {
+    const auto found = json_.find(key);
+    return found == json_.end() || found->is_null() ? nullptr : &*found;
+  }
+  std::string Below(const char* key) const {
+    return where_ + (where_.ends_with(".json") ? ": " : ".") + key;
+  }
+  static std::string Describe(const Json& value) {
+    std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (text.size() > 40) text = text.substr(0, 37) + "...";
+    return text;
+  }
+  [[noreturn]] void Complain(const char* key, const char* expected, const Json& found) const {
+    throw BadData("{}: expected {}, found {}", Below(key), expected, Describe(found));
+  }
+
+  const Json& json_;
+  std::string where_;
+};
 
 std::map<std::string, double> Numbers(const Json& object) {
   std::map<std::string, double> all;
@@ -80,13 +183,20 @@ class MetricsReader {
   explicit MetricsReader(RunStatus& status) : status_(status) {}
 
   void Read(std::istream& file) {
-    std::string line;
-    while (std::getline(file, line)) {
+    std::vector<char> line(kLongestLine + 2);  // with its end
+    while (file.getline(line.data(), static_cast<std::streamsize>(line.size())) ||
+           file.gcount() > 0) {
       // The last line may still be in the writing.
+      const bool too_long = file.fail() && !file.eof();
+      if (too_long) {
+        file.clear();
+        file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+      }
       const bool whole = !file.eof();
-      if (line.empty()) continue;
+      const auto size = static_cast<size_t>(file.gcount()) - (whole ? 1 : 0);
+      if (!too_long && size == 0) continue;
       Json event;
-      if (line.size() <= kLongestLine) event = Json::parse(line, nullptr, false);
+      if (!too_long) event = Json::parse(line.data(), line.data() + size, nullptr, false);
       if (!event.is_object()) {
         if (whole) ++bad_;
         continue;
@@ -111,6 +221,8 @@ class MetricsReader {
       // Wall time in the log counts from the start of each process.
       earlier_seconds_ = last_seconds_;
       earlier_ledger_ = ledger_;
+    } else if (kind == "end") {
+      TakeLedger(event);
     } else if (kind == "test") {
       for (const auto& [key, value] : Numbers(event)) {
         if (key.starts_with("test_")) status_.test[key.substr(5)] = value;
@@ -170,6 +282,11 @@ class MetricsReader {
       }
     }
     if (!any) return;
+    for (int i = 1; i < kNumStages; ++i) {
+      const auto stage = static_cast<Stage>(i);
+      const std::string key = fmt::format("seconds_{}_{}", Name(CauseOf(stage)), Name(stage));
+      ledger_.stages[i] += Number(event, key.c_str()).value_or(0);
+    }
     status_.ledger_known = true;
     ledger_.wall = ledger_.sum();
     status_.ledger = ledger_;
@@ -247,89 +364,96 @@ class MetricsReader {
   int64_t bad_ = 0;
 };
 
-void TakeSummary(const Json& summary, RunStatus& status) {
-  status.state = String(summary, "status");
-  status.error = String(summary, "error");
-  status.step = Count(summary, "steps", status.step);
-  status.epoch = Count(summary, "epochs") + 1;
-  status.samples = Count(summary, "samples");
-  status.skipped_steps = Count(summary, "skipped_steps");
-  status.sessions = Count(summary, "sessions", 1);
-  status.loss_scale = Number(summary, "loss_scale");
-  status.run_full = Number(summary, "full");
-  status.run_samples_per_second = Number(summary, "samples_per_second");
-  status.ceiling_samples_per_second = Number(summary, "ceiling_samples_per_second");
-  status.mfu = Number(summary, "mfu");
-  status.device = String(summary, "device");
-  status.replicas = Count(summary, "devices", 1);
-  status.parameters = Count(summary, "parameters");
-  status.steps_per_launch = Count(summary, "steps_per_launch", 1);
-  status.bad_records = Count(summary, "bad_records");
-  status.compiles = Count(summary, "compiles");
-  status.compile_seconds = Number(summary, "compile_seconds").value_or(0);
-  status.peak_resident_bytes = Number(summary, "peak_resident_bytes");
-  const Json& metrics = Object(summary, "metrics");
-  for (const char* split : {"train", "validation"}) {
-    const std::string prefix = split == std::string("train") ? "" : "val_";
-    for (const auto& [name, value] : Numbers(Object(metrics, split))) {
-      status.last_epoch[prefix + name] = value;
-    }
+void TakeSummary(const Table& summary, RunStatus& status) {
+  status.state = summary.String("status");
+  status.error = summary.String("error");
+  status.step = summary.Count("steps", status.step);
+  status.epoch = summary.Count("epochs") + 1;
+  status.samples = summary.Count("samples");
+  status.skipped_steps = summary.Count("skipped_steps");
+  status.sessions = summary.Count("sessions", 1);
+  status.loss_scale = summary.Number("loss_scale");
+  status.run_full = summary.Share("full");
+  status.run_samples_per_second = summary.Number("samples_per_second");
+  status.ceiling_samples_per_second = summary.Number("ceiling_samples_per_second");
+  status.mfu = summary.Number("mfu");
+  status.device = summary.String("device");
+  status.replicas = summary.Count("devices", 1);
+  status.parameters = summary.Count("parameters");
+  status.steps_per_launch = summary.Count("steps_per_launch", 1);
+  status.bad_records = summary.Count("bad_records");
+  if (summary.Number("compiles")) status.compiles = summary.Count("compiles");
+  status.compile_seconds = summary.Number("compile_seconds").value_or(0);
+  status.peak_resident_bytes = summary.Number("peak_resident_bytes");
+  const Table metrics = summary.Object("metrics");
+  for (const auto& [name, value] : metrics.Object("train").Numbers()) {
+    status.last_epoch[name] = value;
   }
-  for (const auto& [name, value] : Numbers(Object(metrics, "test"))) status.test[name] = value;
-  const Json& ledger = Object(summary, "ledger");
+  for (const auto& [name, value] : metrics.Object("validation").Numbers()) {
+    status.last_epoch["val_" + name] = value;
+  }
+  for (const auto& [name, value] : metrics.Object("test").Numbers()) status.test[name] = value;
+  const std::optional<double> wall = summary.Number("wall_seconds");
+  const Table ledger = summary.Object("ledger");
   if (!ledger.empty()) {
     status.ledger_known = true;
     for (int i = 0; i < kNumCauses; ++i) {
       const std::string name(Name(static_cast<Cause>(i)));
-      status.ledger.seconds[i] = Number(ledger, name.c_str()).value_or(0);
+      status.ledger.seconds[i] = ledger.Number(name.c_str()).value_or(0);
     }
-    status.communication_measured = Number(ledger, "communication").has_value();
-    status.ledger.wall = Number(summary, "wall_seconds").value_or(status.ledger.sum());
+    status.communication_measured = ledger.Number("communication").has_value();
+    status.ledger.wall = wall.value_or(status.ledger.sum());
   }
-  const Json& input = Object(summary, "input");
+  const Table input = summary.Object("input");
   if (!input.empty()) {
     status.input_known = true;
-    status.input.workers = static_cast<int>(Count(input, "workers", 1));
-    status.input.depth = static_cast<int>(Count(input, "prefetch"));
-    status.input.busy = Number(input, "busy_seconds").value_or(0);
-    status.input.cpu = Number(input, "processor_seconds").value_or(0);
-    status.input.queue_fill = Number(input, "queue_fill");
+    status.input.workers = static_cast<int>(input.Count("workers", 1));
+    status.input.depth = static_cast<int>(input.Count("prefetch"));
+    status.input.busy = input.Number("busy_seconds").value_or(0);
+    status.input.cpu = input.Number("processor_seconds").value_or(0);
+    status.input.queued = input.Number("queued_seconds").value_or(0);
+    status.input.queue_fill = input.Share("queue_fill");
     status.input.stages.clear();
-    for (const auto& [name, stage] : Object(input, "stages").items()) {
-      if (!stage.is_object()) continue;
-      status.input.stages.push_back({name, Number(stage, "seconds").value_or(0),
-                                     Count(stage, "records"), Count(stage, "bytes")});
+    const Table stages = input.Object("stages");
+    for (const std::string& name : stages.Keys()) {
+      const Table stage = stages.Object(name.c_str());
+      status.input.stages.push_back({name, stage.Number("seconds").value_or(0),
+                                     stage.Count("records"), stage.Count("bytes")});
     }
     std::sort(status.input.stages.begin(), status.input.stages.end(),
               [](const InputStage& a, const InputStage& b) { return a.seconds > b.seconds; });
   }
-  const Json& memory = Object(summary, "memory");
-  if (const auto bytes = Number(memory, "planned_bytes")) status.planned_bytes = bytes;
-  if (const auto bytes = Number(memory, "peak_bytes")) {
+  const Table memory = summary.Object("memory");
+  if (const auto bytes = memory.Number("planned_bytes")) status.planned_bytes = bytes;
+  if (const auto bytes = memory.Number("peak_bytes")) {
     if (status.devices.empty()) status.devices.emplace_back();
     status.devices[0].memory_peak_bytes = bytes;
   }
-  const Json& checkpoints = Object(summary, "checkpoints");
-  status.checkpoints.saved = Count(checkpoints, "saved");
-  status.checkpoints.failed = Count(checkpoints, "failed");
-  if (const auto step = Number(checkpoints, "last_step")) {
-    status.checkpoints.last_step = static_cast<int64_t>(*step);
+  const Table checkpoints = summary.Object("checkpoints");
+  status.checkpoints.saved = checkpoints.Count("saved");
+  status.checkpoints.failed = checkpoints.Count("failed");
+  if (checkpoints.Number("last_step")) {
+    status.checkpoints.last_step = checkpoints.Count("last_step");
   }
-  status.checkpoints.bytes = Number(checkpoints, "bytes").value_or(0);
-  status.checkpoints.blocked_seconds = Number(checkpoints, "blocked_seconds").value_or(0);
-  status.checkpoints.slowed_seconds = Number(checkpoints, "slowed_seconds").value_or(0);
-  status.checkpoints.write_seconds = Number(checkpoints, "write_seconds").value_or(0);
-  status.checkpoints.interval_seconds = Number(checkpoints, "interval_seconds");
-  status.checkpoints.error = String(checkpoints, "error");
-  if (const auto limit = summary.find("limit"); limit != summary.end() && limit->is_string()) {
-    status.limit = limit->get<std::string>();
-  }
-  status.stage = String(summary, "limit_stage");
-  status.verdict.clear();
-  if (const auto lines = summary.find("verdict"); lines != summary.end() && lines->is_array()) {
-    for (const Json& line : *lines) {
-      if (line.is_string()) status.verdict.push_back(line.get<std::string>());
-    }
+  status.checkpoints.bytes = checkpoints.Number("bytes").value_or(0);
+  status.checkpoints.blocked_seconds = checkpoints.Number("blocked_seconds").value_or(0);
+  status.checkpoints.slowed_seconds = checkpoints.Number("slowed_seconds").value_or(0);
+  status.checkpoints.write_seconds = checkpoints.Number("write_seconds").value_or(0);
+  status.checkpoints.interval_seconds = checkpoints.Number("interval_seconds");
+  status.checkpoints.error = checkpoints.String("error");
+  if (const std::string limit = summary.String("limit"); !limit.empty()) status.limit = limit;
+  status.stage = summary.String("limit_stage");
+  status.advice = summary.String("advice");
+  status.verdict = summary.Strings("verdict");
+  status.advised.clear();
+  for (const Table& one : summary.Tables("advised")) {
+    Advised& advised = status.advised.emplace_back();
+    advised.change = one.String("change");
+    advised.limit = one.String("limit");
+    advised.step = one.Count("step");
+    advised.predicted_gain = one.Number("predicted_gain").value_or(1);
+    advised.obtained_gain = one.Number("obtained_gain");
+    advised.taken_back = one.Flag("taken_back");
   }
 }
 
@@ -337,7 +461,7 @@ void TakeSummary(const Json& summary, RunStatus& status) {
 // folder was tampered with) is a note.
 void TakeRunFile(const std::string& path, RunStatus& status) {
   try {
-    status.run_file = ReadFile(path);
+    status.run_file = ReadRegularFile(path, kLargestFile);
     const Config tree = Config::ParseToml(status.run_file, path);
     if (const Config* epochs = tree.FindPath("train.epochs")) status.epochs = epochs->AsInt();
     if (const Config* steps = tree.FindPath("train.max_steps")) status.max_steps = steps->AsInt();
@@ -359,48 +483,82 @@ void TakeRunFile(const std::string& path, RunStatus& status) {
   if (status.epochs == 0) status.epochs = 1;
 }
 
-// What the run judged itself by last: the verdict of one that is at work, or was killed.
+// As much of what a verdict is made from as the log and the summary tell. The rest stays unknown.
+RunFacts FactsOfLog(const RunStatus& run) {
+  RunFacts facts;
+  facts.ledger = run.ledger;
+  facts.steps = run.step;
+  facts.samples = run.samples > 0 ? run.samples : run.step * run.global_batch;
+  // Only a summary says how many steps a launch had.
+  const bool has_summary = !run.device.empty();
+  if (has_summary) facts.launches = run.step / std::max<int64_t>(run.steps_per_launch, 1);
+  facts.steps_per_launch = run.steps_per_launch;
+  facts.steps_per_epoch = run.steps_per_epoch.value_or(0);
+  facts.device_kind = run.device;
+  // Only of NVIDIA's cards a log says how long kernels ran.
+  const bool cards = std::any_of(run.devices.begin(), run.devices.end(),
+                                 [](const DeviceStatus& d) { return d.kernel_active.has_value(); });
+  facts.device_is_cpu = !cards && (!has_summary || run.device == "cpu");
+  facts.devices = static_cast<int>(run.replicas);
+  facts.input = run.input;
+  facts.ceiling_samples_per_second = run.ceiling_samples_per_second;
+  facts.compiles = run.compiles;
+  if (run.planned_bytes) facts.planned_bytes = static_cast<int64_t>(*run.planned_bytes);
+  return facts;
+}
+
+// What the run judged itself by last: the verdict of one that is at work, or was killed. Without
+// that it is judged by its log. What it said itself at its end stays.
 void TakeFacts(const std::string& path, RunStatus& status) {
-  if (!FileExists(path)) return;
-  try {
-    const RunFacts facts = RunFacts::FromJson(ReadFile(path), path);
-    const Verdict verdict = Judge(facts);
+  RunFacts facts;
+  if (FileExists(path)) {
+    try {
+      facts = RunFacts::FromJson(ReadRegularFile(path, kLargestFile), path);
+      status.facts_known = true;
+    } catch (const Error& error) {
+      status.notes.push_back(fmt::format("facts.json is left out: {}", error.what()));
+    }
+  }
+  if (!status.facts_known) facts = FactsOfLog(status);
+  const Verdict verdict = Judge(facts);
+  if (status.verdict.empty()) {
+    status.verdict = verdict.lines;
     status.limit = verdict.limit;
     status.stage = verdict.stage;
-    if (!status.mfu) status.mfu = verdict.mfu;
-    if (!status.run_full) status.run_full = verdict.full;
-    if (!status.run_samples_per_second) status.run_samples_per_second = verdict.samples_per_second;
-    if (status.verdict.empty()) status.verdict = verdict.lines;
-    if (status.samples == 0) status.samples = facts.samples;
-    if (status.steps_per_epoch.value_or(0) <= 0 && facts.steps_per_epoch > 0) {
-      status.steps_per_epoch = facts.steps_per_epoch;
-    }
-    if (status.input.stages.empty() && !facts.input.stages.empty()) {
-      status.input = facts.input;
-      status.input_known = true;
-    }
-    if (!status.ledger_known) {
-      status.ledger = facts.ledger;
-      status.ledger_known = facts.ledger.sum() > 0;
-    }
-    status.input.queue_fill = facts.input.queue_fill;
-    if (status.device.empty()) status.device = facts.device_kind;
-    for (const DeviceUse& use : facts.device_use) {
-      for (DeviceStatus& device : status.devices) {
-        if (device.index != use.device) continue;
-        device.name = use.name;
-        if (use.memory_total_bytes) {
-          device.memory_limit_bytes = static_cast<double>(*use.memory_total_bytes);
-        }
-        device.power_limit_watts = use.power_limit_watts;
+    status.advice = verdict.advice;
+  }
+  if (!status.mfu) status.mfu = verdict.mfu;
+  if (!status.run_full) status.run_full = verdict.full;
+  if (!status.run_samples_per_second) status.run_samples_per_second = verdict.samples_per_second;
+  if (!status.facts_known) return;
+  if (status.samples == 0) status.samples = facts.samples;
+  if (status.steps_per_epoch.value_or(0) <= 0 && facts.steps_per_epoch > 0) {
+    status.steps_per_epoch = facts.steps_per_epoch;
+  }
+  if (status.input.stages.empty() && !facts.input.stages.empty()) {
+    status.input = facts.input;
+    status.input_known = true;
+  }
+  if (!status.ledger_known) {
+    status.ledger = facts.ledger;
+    status.ledger_known = facts.ledger.sum() > 0;
+  }
+  status.input.queue_fill = facts.input.queue_fill;
+  if (status.device.empty()) status.device = facts.device_kind;
+  for (const DeviceUse& use : facts.device_use) {
+    for (DeviceStatus& device : status.devices) {
+      if (device.index != use.device) continue;
+      device.name = use.name;
+      if (use.memory_total_bytes) {
+        device.memory_limit_bytes = static_cast<double>(*use.memory_total_bytes);
       }
+      device.power_limit_watts = use.power_limit_watts;
     }
-  } catch (const Error& error) {
-    status.notes.push_back(fmt::format("facts.json is left out: {}", error.what()));
   }
 }
 
 void TakeLog(const std::string& path, RunStatus& status) {
+  if (!IsRegularFile(path)) return;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return;
   const auto size = static_cast<int64_t>(file.tellg());
@@ -429,6 +587,7 @@ int64_t TrainingProcess(const std::string& folder) {
 }
 
 void ReadMetrics(const std::string& path, RunStatus& status) {
+  if (!IsRegularFile(path)) return;
   std::ifstream file(path, std::ios::binary);
   if (file) MetricsReader(status).Read(file);
 }
@@ -455,6 +614,13 @@ RunStatus ReadRunFolder(const std::string& folder) {
   if (!path.has_filename()) path = path.parent_path();
   if (path == "." || path == "..") path = fs::weakly_canonical(path, ignored);
   status.name = path.filename().string();
+  // The others complain when they are read.
+  for (const char* name : {"metrics.jsonl", "run.log"}) {
+    if (FileExists(file(name)) && !IsRegularFile(file(name))) {
+      status.notes.push_back(
+          fmt::format("{} is no file, but a folder, pipe or device: left out", name));
+    }
+  }
   if (FileExists(file("run.toml"))) TakeRunFile(file("run.toml"), status);
   ReadMetrics(file("metrics.jsonl"), status);
   TakeLog(file("run.log"), status);
@@ -463,15 +629,18 @@ RunStatus ReadRunFolder(const std::string& folder) {
   // While a process is at work there, a summary is that of an earlier one.
   if (status.pid == 0 && FileExists(file("summary.json"))) {
     try {
-      const Json summary = Json::parse(ReadFile(file("summary.json")), nullptr, false);
+      const std::string path = file("summary.json");
+      const Json summary = Json::parse(ReadRegularFile(path, kLargestFile), nullptr, false);
       if (summary.is_object()) {
-        TakeSummary(summary, status);
+        RunStatus with_summary = status;  // all of it, or nothing
+        TakeSummary({summary, path}, with_summary);
+        status = std::move(with_summary);
         ended = true;
       } else {
         status.notes.emplace_back("summary.json is not readable and left out");
       }
     } catch (const Error& error) {
-      status.notes.push_back(fmt::format("summary.json: {}", error.what()));
+      status.notes.push_back(fmt::format("summary.json is left out: {}", error.what()));
     }
   }
   if (!ended) status.state = status.pid > 0 ? "running" : "ended";

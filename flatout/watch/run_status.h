@@ -122,6 +122,9 @@ struct RunStatus {
   std::optional<std::string> limit;  // the verdict's: "input"
   std::string stage;
   std::vector<std::string> verdict;  // lines
+  std::string advice;                // its one change
+  std::vector<Advised> advised;      // of a run that has ended: what it changed by itself
+  bool facts_known = false;          // of a run folder: the verdict is by its facts.json
   InputFacts input;
   bool input_known = false;
   double input_wait_seconds = 0;  // of the training thread, in this process
@@ -134,7 +137,8 @@ struct RunStatus {
   std::optional<double> usable_cores, throttled_seconds;
   std::optional<double> disk_free_bytes, disk_bytes;  // of the run folder's file system
   CheckpointStatus checkpoints;
-  int64_t bad_records = 0, compiles = 0;
+  int64_t bad_records = 0;
+  std::optional<int64_t> compiles;  // programs that were not in the cache
   double compile_seconds = 0;
   CostOptions price;
 

@@ -79,11 +79,12 @@ Candidate OfInput(const RunFacts& facts) {
   const double share = stage != nullptr && all > 0 ? stage->seconds / all : 1;
   const double waits =
       input.busy > 0 ? std::clamp(1 - (input.cpu + input.queued) / input.busy, 0.0, 1.0) : 0;
-  const double queued = input.busy > 0 ? input.queued / input.busy : 0;
+  const double queued = input.busy > 0 ? std::clamp(input.queued / input.busy, 0.0, 1.0) : 0;
   const double workers = std::max(1, input.workers);
   const double idle = input.idle / std::max(input.idle + input.busy, 1e-9);
   // Threads that wait for a disk need no core.
-  const double most = (waits > 0.5 ? 4.0 : 1.0) * static_cast<double>(facts.cores);
+  const int64_t cores = facts.cores.value_or(0);
+  const double most = (waits > 0.5 ? 4.0 : 1.0) * static_cast<double>(cores);
   if (!input.depth_tuned && input.depth > 0 && idle > 0.2) {
     // The workers could do more: it comes in bursts, which a longer queue evens out.
     candidate.advice = fmt::format(
@@ -93,12 +94,12 @@ Candidate OfInput(const RunFacts& facts) {
     candidate.change = Change{Change::Kind::kPrefetch};
     at_most(1 / Clamped(1 - idle));
   } else if (!input.workers_tuned && most > 1.1 * workers) {
-    candidate.advice = fmt::format(
-        "set data.workers = \"auto\" (now {}, {} cores usable{})", input.workers, facts.cores,
-        waits > 0.5 ? fmt::format("; the workers wait for something else than a core "
-                                  "{} of their time, so more of them than cores help",
-                                  Percent(waits))
-                    : "");
+    candidate.advice =
+        fmt::format("set data.workers = \"auto\" (now {}, {} cores usable{})", input.workers, cores,
+                    waits > 0.5 ? fmt::format("; the workers wait for something else than a core "
+                                              "{} of their time, so more of them than cores help",
+                                              Percent(waits))
+                                : "");
     candidate.change = Change{Change::Kind::kWorkers};
     // Workers add up until the cores, or the step itself, are the limit.
     at_most(most / workers);
@@ -161,8 +162,10 @@ std::string LongerEpochs(const RunFacts& facts) {
 
 Candidate OfLaunches(const RunFacts& facts) {
   Candidate candidate{.cause = Cause::kHost, .stage = "launch", .kind = "launch-bound"};
+  // One launch has nothing before it: what comes between launches is not known.
+  if (facts.launches < 2) return candidate;
   candidate.lost = LostToLaunches(facts);
-  if (facts.launches <= 0 || candidate.lost <= 0) return candidate;
+  if (candidate.lost <= 0) return candidate;
   const double training = facts.ledger.training();
   const double steps = static_cast<double>(facts.steps),
                launches = static_cast<double>(facts.launches);
@@ -211,7 +214,15 @@ Candidate OfHost(const RunFacts& facts) {
         HumanCount(facts.launches));
   } else if (LaunchesAreEpochs(facts)) {
     candidate.advice = LongerEpochs(facts);
-  } else if (stage != Stage::kLog && facts.launches > 0 && facts.steps / facts.launches < 64) {
+  } else if (stage != Stage::kLog && facts.launches == 1) {
+    candidate.advice =
+        "train for longer: after one launch it is not known what the host does between launches";
+    candidate.gain = 1;
+  } else if (stage != Stage::kLog && facts.launches <= 0) {
+    candidate.advice =
+        "raise train.steps_per_launch, so that the host is waited for more rarely (how many steps "
+        "a launch has now is not known)";
+  } else if (stage != Stage::kLog && facts.steps / facts.launches < 64) {
     const int64_t wanted = std::max<int64_t>(64, 2 * facts.steps_per_launch);
     candidate.advice = fmt::format("raise train.steps_per_launch (now {}; {} per step)",
                                    facts.steps_per_launch, HumanSeconds(per_step));
@@ -383,14 +394,17 @@ Candidate OfCompile(const RunFacts& facts) {
   Candidate candidate{.cause = Cause::kCompile, .kind = "compile-bound", .of_run = true};
   candidate.lost = facts.ledger.of(Cause::kCompile);
   candidate.gain = Gain(facts.ledger.wall, candidate.lost);
-  candidate.advice =
-      facts.compiles > 0
-          ? fmt::format(
-                "run it again: {} program{} compiled for the first time; the cache has "
-                "{} from now on",
-                facts.compiles, facts.compiles == 1 ? " was" : "s were",
-                facts.compiles == 1 ? "it" : "them")
-          : "longer runs: even taking the programs from the cache is much of so short a one";
+  if (!facts.compiles) {
+    candidate.advice = "run it again: the cache has its programs from now on";
+  } else if (*facts.compiles > 0) {
+    const bool one = *facts.compiles == 1;
+    candidate.advice = fmt::format(
+        "run it again: {} program{} compiled for the first time; the cache has {} from now on",
+        *facts.compiles, one ? " was" : "s were", one ? "it" : "them");
+  } else {
+    candidate.advice =
+        "longer runs: even taking the programs from the cache is much of so short a one";
+  }
   return candidate;
 }
 
@@ -474,10 +488,32 @@ Candidate OfCompute(const RunFacts& facts, double samples_per_second) {
   return candidate;
 }
 
-// What costs most.
-Candidate FindLimit(const RunFacts& facts, double samples_per_second) {
-  const LedgerReport& ledger = facts.ledger;
-  const double training = ledger.training();
+// "data.workers" of "data.workers = "auto"".
+std::string KeyOf(const std::string& change) { return change.substr(0, change.find(" = ")); }
+
+// The facts of the part of the run that the limit is judged by.
+RunFacts JudgedBy(const RunFacts& whole) {
+  RunFacts facts = whole;
+  facts.part.reset();
+  if (!whole.part || whole.part->steps <= 0 || !whole.part->ledger.full()) return facts;
+  const RunPart& part = *whole.part;
+  facts.ledger = part.ledger;
+  facts.steps = part.steps;
+  facts.samples = part.samples;
+  facts.launches = part.launches;
+  facts.steps_per_launch = part.steps_per_launch;
+  facts.input = part.input;
+  facts.cpu_seconds = part.cpu_seconds;
+  facts.throttled_seconds = part.throttled_seconds;
+  facts.replica_busy = part.replica_busy;
+  facts.checkpoint = part.checkpoint;
+  facts.part = part;  // its name
+  return facts;
+}
+
+// What costs most: in training by `facts`, beside it by those of the whole run.
+Candidate FindLimit(const RunFacts& facts, const RunFacts& whole, double samples_per_second) {
+  const double training = facts.ledger.training();
   Candidate limit;
   for (Candidate& candidate :
        std::vector{OfInput(facts), OfCopy(facts), OfCommunication(facts), OfCheckpoints(facts),
@@ -487,14 +523,16 @@ Candidate FindLimit(const RunFacts& facts, double samples_per_second) {
   if (limit.lost < kWorthNaming * training) limit = OfCompute(facts, samples_per_second);
   if (auto quota = OfQuota(facts, limit)) limit = std::move(*quota);
   // What stands beside training, where it costs the run more.
+  double share = limit.lost / facts.ledger.wall;
   const auto beside = [&](Candidate candidate, double worth) {
-    if (candidate.lost > limit.lost && candidate.lost >= worth * ledger.wall) {
-      limit = std::move(candidate);
-    }
+    const double its_share = candidate.lost / whole.ledger.wall;
+    if (!(its_share > share) || its_share < worth) return;
+    share = its_share;
+    limit = std::move(candidate);
   };
-  beside(OfEvaluation(facts), kWorthNamingEvaluation);
-  beside(OfCompile(facts), kWorthNamingCompile);
-  if (ledger.of(Cause::kStart) >= kLongStart) beside(OfStart(facts), kWorthNamingStart);
+  beside(OfEvaluation(whole), kWorthNamingEvaluation);
+  beside(OfCompile(whole), kWorthNamingCompile);
+  if (whole.ledger.of(Cause::kStart) >= kLongStart) beside(OfStart(whole), kWorthNamingStart);
   return limit;
 }
 
@@ -513,6 +551,14 @@ std::string Change::ToString() const {
   }
 }
 
+std::string Advised::ToString() const {
+  return fmt::format("{} at step {}, predicted {:.2f}x, obtained {}{}", change, HumanCount(step),
+                     predicted_gain,
+                     obtained_gain ? fmt::format("{:.2f}x", *obtained_gain)
+                                   : "n/a (the run ended before it showed)",
+                     taken_back ? ", taken back" : "");
+}
+
 Verdict Judge(const RunFacts& facts) {
   Verdict verdict;
   const double training = facts.ledger.training();
@@ -521,13 +567,29 @@ Verdict Judge(const RunFacts& facts) {
     verdict.limit = verdict.kind = "unknown";
     verdict.advice = "train for at least one step";
     verdict.lines.push_back("full: not available, no training step has ended");
+    if (facts.steps > 0) {
+      verdict.advice = "look at a run folder that has its facts.json or metrics.jsonl";
+      verdict.lines.back() = "full: not available, where the time went is not known";
+    }
     return verdict;
   }
   verdict.samples_per_second = static_cast<double>(facts.samples) / training;
   const double achieved = facts.flops_per_sample * *verdict.samples_per_second;
   if (facts.peak_flops && facts.flops_per_sample > 0) verdict.mfu = achieved / *facts.peak_flops;
 
-  Candidate limit = FindLimit(facts, *verdict.samples_per_second);
+  const RunFacts judged = JudgedBy(facts);
+  const double training_judged = judged.ledger.training();
+  const double speed_judged = static_cast<double>(judged.samples) / training_judged;
+  if (facts.ceiling_samples_per_second.value_or(0) >=
+      std::max(*verdict.samples_per_second, speed_judged)) {
+    verdict.ceiling_samples_per_second = facts.ceiling_samples_per_second;
+  }
+  Candidate limit = FindLimit(judged, facts, speed_judged);
+  if (const std::string made = judged.part ? judged.part->made : "";
+      limit.change && !made.empty() && KeyOf(limit.change->ToString()) == KeyOf(made)) {
+    limit.advice = made + " is set already, too late in this run to show what it gives";
+    limit.change.reset();
+  }
   verdict.limit = Name(limit.cause);
   verdict.stage = std::move(limit.stage);
   verdict.kind = std::move(limit.kind);
@@ -535,8 +597,8 @@ Verdict Judge(const RunFacts& facts) {
   verdict.change = limit.change;
   verdict.predicted_gain = limit.gain;
   verdict.of_run = limit.of_run;
-  const double share = limit.of_run ? limit.lost / facts.ledger.wall : limit.lost / training;
-  WriteLines(facts, limit.lost > 0 ? share : 0, verdict);
+  const double share = limit.of_run ? limit.lost / facts.ledger.wall : limit.lost / training_judged;
+  WriteLines(facts, judged, limit.lost > 0 ? share : 0, verdict);
   return verdict;
 }
 

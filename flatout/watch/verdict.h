@@ -74,15 +74,30 @@ struct StepFacts {
   std::string slowest_cause;
 };
 
+// A stretch of a run in which none of its settings was changed. What limits a run that changed some
+// by itself (watch.advise) is judged by one: losses from before a change say nothing of the run as
+// it is now.
+struct RunPart {
+  std::string when;  // "since train.steps_per_launch = 64 at step 120"
+  std::string made;  // the change after it, where what came then is too little to be judged by
+  LedgerReport ledger;
+  int64_t steps = 0, samples = 0, launches = 0, steps_per_launch = 1;
+  InputFacts input;
+  double cpu_seconds = 0;
+  std::optional<double> throttled_seconds;
+  std::vector<double> replica_busy;
+  CheckpointFacts checkpoint;
+};
+
 // What a verdict is made from. Unknown figures stay empty and are said to be unknown.
 struct RunFacts {
   LedgerReport ledger;
   int64_t steps = 0;
-  int64_t samples = 0;  // real rows trained on
-  int64_t launches = 0;
+  int64_t samples = 0;   // real rows trained on
+  int64_t launches = 0;  // 0: not known
   int64_t steps_per_launch = 1;
-  int64_t steps_per_epoch = 0;  // 0: not known
-  int64_t cores = 1;            // usable by this process
+  int64_t steps_per_epoch = 0;   // 0: not known
+  std::optional<int64_t> cores;  // usable by this process
   int devices = 1;
   bool device_is_cpu = true;
   std::string device_kind;           // "cpu", "NVIDIA H100 80GB HBM3"
@@ -110,8 +125,9 @@ struct RunFacts {
   std::optional<double> throttled_seconds;
   CheckpointFacts checkpoint;
   EvaluationFacts evaluation;
-  int64_t compiles = 0;  // programs that were not in the cache
+  std::optional<int64_t> compiles;  // programs that were not in the cache
   StepFacts step_times;
+  std::optional<RunPart> part;  // by which the limit is judged; nothing: by all of it
 
   // As JSON text, all of it.
   std::string ToJson() const;
@@ -133,10 +149,24 @@ struct Change {
   std::string ToString() const;  // "train.steps_per_launch = 32"
 };
 
+// A change that a run made by itself, and what came of it.
+struct Advised {
+  std::string change, limit;  // "data.workers = \"auto\"", "input (read)"
+  int64_t step = 0;
+  double predicted_gain = 1;
+  std::optional<double> obtained_gain = std::nullopt;  // nothing: the run ended before it showed
+  bool taken_back = false;
+  // "data.workers = "auto" at step 120, predicted 1.50x, obtained 1.40x, taken back".
+  std::string ToString() const;
+};
+
 struct Verdict {
   std::optional<double> full;                // 0..1
   std::optional<double> samples_per_second;  // over training time
   std::optional<double> mfu;                 // 0..1; only where the peak is known
+  // The device alone. Nothing where it was not measured, or came out below what was achieved: then
+  // something else took the machine meanwhile.
+  std::optional<double> ceiling_samples_per_second;
   // The cause that costs most: "compute" where no other is worth naming, "input", "host",
   // "checkpoint", "copy", "communication", and of the whole run "evaluation", "compile", "start".
   std::string limit;
@@ -157,5 +187,8 @@ struct Verdict {
 };
 
 Verdict Judge(const RunFacts& facts);
+
+// "12.3 %", never rounded up: 99.96 % is not full.
+std::string Percent(double share);
 
 }  // namespace flatout::watch

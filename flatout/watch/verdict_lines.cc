@@ -30,11 +30,10 @@ std::string Speed(const RunFacts& facts, const Verdict& verdict) {
   std::string line =
       fmt::format("speed: {}, {} per step", Rate(now),
                   HumanSeconds(facts.ledger.training() / static_cast<double>(facts.steps)));
-  // Below what was achieved it is no ceiling: something else took the machine meanwhile.
   const char* separator = "; ";
-  if (facts.ceiling_samples_per_second && *facts.ceiling_samples_per_second >= now) {
+  if (verdict.ceiling_samples_per_second) {
     line += fmt::format("; the device alone, fed from memory, does {}",
-                        Rate(*facts.ceiling_samples_per_second));
+                        Rate(*verdict.ceiling_samples_per_second));
     separator = ", ";
   }
   if (facts.roofline && facts.roofline->step() > 0) {
@@ -109,26 +108,51 @@ std::string TimeLine(const RunFacts& facts) {
   return line + fmt::format(" wall {:.2f} s", ledger.wall);
 }
 
+// "of 2 cores"; "cores" where their number is not known.
+std::string OfCores(const RunFacts& facts) {
+  if (!facts.cores) return "cores";
+  return fmt::format("of {} core{}", *facts.cores, *facts.cores == 1 ? "" : "s");
+}
+
+// Over the training time; what was done beside it (while programs compiled, in a validation) makes
+// no more of them than there are.
+double CoresBusy(const RunFacts& facts, double cpu_seconds) {
+  const double cores = cpu_seconds / facts.ledger.training();
+  return facts.cores ? std::min(cores, static_cast<double>(*facts.cores)) : cores;
+}
+
+// "1,204 records/s, 310 MB/s": of one worker, where it is known.
+std::string RatesOf(const InputStage& stage) {
+  std::string rates;
+  if (stage.records > 0) {
+    rates = HumanCount(std::llround(stage.records_per_second())) + " records/s";
+  }
+  if (stage.bytes > 0) {
+    rates += fmt::format("{}{:.0f} MB/s", rates.empty() ? "" : ", ",
+                         static_cast<double>(stage.bytes) / stage.seconds / 1e6);
+  }
+  return rates;
+}
+
 // "input: 2 workers (tuned), 1.9 of 2 cores busy, queue 12 % full; of their time decode_image 71 %
-// (1,204 records/s each), read 20 % (310 MB/s each)".
+// (1,204 records/s each), read 20 % (310 MB/s each)". What is not known is left out.
 std::string InputLine(const RunFacts& facts) {
   const InputFacts& input = facts.input;
   const double all = WorkerSeconds(input);
   if (all <= 0) return "";
   std::string line =
-      fmt::format("input: {} worker{}{}, {:.1f} of {} core{} busy", input.workers,
-                  input.workers == 1 ? "" : "s", input.workers_tuned ? " (tuned)" : "",
-                  input.cpu / facts.ledger.training(), facts.cores, facts.cores == 1 ? "" : "s");
+      fmt::format("input{}: {} worker{}{}", facts.part ? " " + facts.part->when : "", input.workers,
+                  input.workers == 1 ? "" : "s", input.workers_tuned ? " (tuned)" : "");
+  if (input.busy > 0) {
+    line += fmt::format(", {:.1f} {} busy", CoresBusy(facts, input.cpu), OfCores(facts));
+  }
   if (input.queue_fill) line += fmt::format(", queue {} full", Percent(*input.queue_fill));
   const char* separator = "; of the workers' time ";
   for (const InputStage& stage : input.stages) {
     if (IsTransfer(stage) || stage.seconds < 0.01 * all) continue;
-    line += fmt::format(
-        "{}{} {} ({} records/s{} each)", separator, stage.name, Percent(stage.seconds / all),
-        HumanCount(std::llround(stage.records_per_second())),
-        stage.bytes > 0
-            ? fmt::format(", {:.0f} MB/s", static_cast<double>(stage.bytes) / stage.seconds / 1e6)
-            : "");
+    const std::string rates = RatesOf(stage);
+    line += fmt::format("{}{} {}{}", separator, stage.name, Percent(stage.seconds / all),
+                        rates.empty() ? "" : " (" + rates + " each)");
     separator = ", ";
   }
   return line;
@@ -209,13 +233,12 @@ void AddDevices(const RunFacts& facts, const Verdict& verdict, std::vector<std::
 
 std::string CpuLine(const RunFacts& facts) {
   if (facts.throttled_seconds.value_or(0) <= 0.01 * facts.ledger.training()) return "";
-  return fmt::format(
-      "cpu: {:.1f} of {} cores busy; the CPU quota held threads back for {:.1f} "
-      "core-seconds",
-      facts.cpu_seconds / facts.ledger.training(), facts.cores, *facts.throttled_seconds);
+  return fmt::format("cpu: {:.1f} {} busy; the CPU quota held threads back for {:.1f} core-seconds",
+                     CoresBusy(facts, facts.cpu_seconds), OfCores(facts), *facts.throttled_seconds);
 }
 
-std::string LimitLine(double share, const Verdict& verdict) {
+// `when`: "since ...", of a part of the run; "" of the whole.
+std::string LimitLine(double share, const std::string& when, const Verdict& verdict) {
   if (verdict.kind == "slowed") {
     return fmt::format(
         "limit: compute, slowed by other work. Next: {}; predicted gain up to {:.2f}x",
@@ -223,9 +246,12 @@ std::string LimitLine(double share, const Verdict& verdict) {
   }
   const std::string stage = verdict.stage.empty() ? "" : " (" + verdict.stage + ")";
   std::string line = fmt::format("limit: {}{}", verdict.limit, stage);
+  const std::string of_part = when.empty() || verdict.of_run ? "" : " " + when;
   if (share > 0) {
-    line += fmt::format(", {} of the {}", Percent(share),
-                        verdict.of_run ? "whole run" : "training time");
+    line += fmt::format(", {} of the {}{}", Percent(share),
+                        verdict.of_run ? "whole run" : "training time", of_part);
+  } else if (!of_part.empty()) {
+    line += "," + of_part;
   }
   line += ". Next: " + verdict.advice;
   if (verdict.predicted_gain > 1.005) {
@@ -284,7 +310,7 @@ std::string ClockLimitsText(const DeviceUse& use) {
   return text;
 }
 
-void WriteLines(const RunFacts& facts, double share, Verdict& verdict) {
+void WriteLines(const RunFacts& facts, const RunFacts& judged, double share, Verdict& verdict) {
   std::vector<std::string>& lines = verdict.lines;
   const auto add = [&](std::string line) {
     if (!line.empty()) lines.push_back(std::move(line));
@@ -297,12 +323,12 @@ void WriteLines(const RunFacts& facts, double share, Verdict& verdict) {
   add(MemoryLine(facts));
   add(LossScaleLine(facts));
   add(TimeLine(facts));
-  add(InputLine(facts));
+  add(InputLine(judged));
   add(StepsLine(facts));
   add(ReplicaLine(facts));
   AddDevices(facts, verdict, lines);
   add(CpuLine(facts));
-  add(LimitLine(share, verdict));
+  add(LimitLine(share, judged.part ? judged.part->when : "", verdict));
 }
 
 }  // namespace flatout::watch

@@ -10,8 +10,6 @@
 
 namespace flatout::watch {
 
-// "12.3 %", never rounded up: 99.96 % is not full.
-std::string Percent(double share);
 // "0.31 ms", "12.5 ms", "2.31 s".
 std::string HumanSeconds(double seconds);
 
@@ -31,8 +29,9 @@ std::optional<Straggler> FindStraggler(const std::vector<double>& busy);
 // "thermal 40.0 %, power cap 12.0 %", or "".
 std::string ClockLimitsText(const DeviceUse& use);
 
-// Fills verdict.lines from the rest of it; `share`: what the limit costs of the training time (or
-// of the whole run, of_run); 0 where it is compute.
-void WriteLines(const RunFacts& facts, double share, Verdict& verdict);
+// Fills verdict.lines from the rest of it. `judged`: the facts of the part of the run that the
+// limit was judged by, all of them where it was the whole. `share`: what the limit costs of its
+// training time (or of the whole run, of_run); 0 where it is compute.
+void WriteLines(const RunFacts& facts, const RunFacts& judged, double share, Verdict& verdict);
 
 }  // namespace flatout::watch

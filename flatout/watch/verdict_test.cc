@@ -32,6 +32,12 @@ RunFacts Facts(Cause cause, double seconds) {
   return facts;
 }
 
+void Spend(RunFacts& facts, Stage stage, double seconds) {
+  facts.ledger.seconds[static_cast<size_t>(CauseOf(stage))] += seconds;
+  facts.ledger.stages[static_cast<size_t>(stage)] += seconds;
+  facts.ledger.wall = facts.ledger.sum();
+}
+
 // Workers that spend `read` and `decode` seconds, and compute all of them unless told otherwise.
 InputFacts Workers(int workers, double read, double decode) {
   InputFacts input;
@@ -128,9 +134,104 @@ TEST(VerdictTest, EveryOtherLimitHasItsAdvice) {
 
 TEST(VerdictTest, HostTimeWithLongLaunchesIsTheLogs) {
   RunFacts facts = Facts(Cause::kHost, 20);
-  facts.launches = 1;
+  facts.launches = 2;
+  facts.steps = 200;
   facts.steps_per_launch = 100;
   EXPECT_THAT(Judge(facts).advice, HasSubstr("watch.log_seconds"));
+}
+
+// Whatever took the host's time: what comes between launches is known of two of them.
+TEST(VerdictTest, OfOneLaunchNothingIsAdvisedAboutLaunches) {
+  for (const Stage stage : {Stage::kNone, Stage::kLaunch, Stage::kResults}) {
+    SCOPED_TRACE(Name(stage));
+    RunFacts facts = Facts(Cause::kHost, 20);
+    facts.ledger.stages[static_cast<size_t>(stage)] = stage == Stage::kNone ? 0 : 20;
+    facts.steps = facts.launches = facts.steps_per_launch = 1;
+    facts.launch_cost = LaunchCost{.per_launch = 10, .per_step = 50};
+    const Verdict verdict = Judge(facts);
+    EXPECT_THAT(verdict.advice, Not(HasSubstr("steps_per_launch")));
+    EXPECT_FALSE(verdict.change.has_value());
+    EXPECT_EQ(verdict.predicted_gain, 1);
+    facts.steps = facts.launches = 2;
+    EXPECT_THAT(Judge(facts).advice, HasSubstr("steps_per_launch"));
+  }
+}
+
+TEST(VerdictTest, SharesOfWorkersNeverExceedTheWhole) {
+  RunFacts facts = Facts(Cause::kInput, 40);
+  facts.cores = 1;
+  facts.input = Workers(1, 30, 10);
+  facts.input.cpu = 1;
+  facts.input.queued = 44.8;  // of 40: the clocks of two sources do not agree
+  Verdict verdict = Judge(facts);
+  EXPECT_THAT(verdict.advice, HasSubstr("waited 100.0 % of their time for a core"));
+  EXPECT_NEAR(verdict.predicted_gain, 1 / 0.6, 1e-9);
+  // Work done while programs compiled counts for no more cores than there are.
+  facts.input.cpu = 250;
+  facts.input.busy = 300;
+  verdict = Judge(facts);
+  EXPECT_THAT(Text(verdict), HasSubstr("1.0 of 1 core busy"));
+}
+
+TEST(VerdictTest, WhatIsNotKnownOfTheInputIsLeftOut) {
+  RunFacts facts = Facts(Cause::kInput, 40);
+  facts.input.workers = 2;
+  facts.input.stages = {{"read", 0.75, 0, 0}, {"assemble", 0.25, 0, 0}};  // shares, of a log
+  const Verdict verdict = Judge(facts);
+  EXPECT_THAT(Text(verdict), HasSubstr("input: 2 workers; of the workers' time read 75.0 %, "
+                                       "assemble 25.0 %\n"));
+  EXPECT_THAT(Text(verdict), Not(HasSubstr("cores usable")));
+  // Nor is a number of programs made up.
+  facts = Facts(Cause::kCompile, 98);
+  EXPECT_THAT(Judge(facts).advice, AllOf(HasSubstr("run it again"), Not(HasSubstr("0"))));
+  facts.compiles = 0;
+  EXPECT_THAT(Judge(facts).advice, HasSubstr("longer runs"));
+}
+
+// A run that changed a setting is judged by what came after; the rest is told of all of it.
+TEST(VerdictTest, TheLimitIsThatOfThePartSinceTheLastChange) {
+  RunFacts facts = Facts(Cause::kHost, 40);
+  Spend(facts, Stage::kResults, 40);
+  facts.steps = facts.samples = 10000;
+  facts.launches = 5078;
+  facts.steps_per_launch = 64;
+  facts.cores = 2;
+  facts.input = Workers(1, 30, 10);
+  ASSERT_EQ(Judge(facts).limit, "host");
+  RunPart part;
+  part.when = "since train.steps_per_launch = 64 at step 5,000";
+  part.steps = part.samples = 5000;
+  part.launches = 78;
+  part.steps_per_launch = 64;
+  part.ledger.seconds[static_cast<size_t>(Cause::kCompute)] = 30;
+  part.ledger.seconds[static_cast<size_t>(Cause::kInput)] = 10;
+  part.ledger.wall = 40;
+  part.input = Workers(1, 8, 2);
+  facts.part = part;
+  const Verdict verdict = Judge(facts);
+  EXPECT_EQ(verdict.limit, "input");
+  EXPECT_NEAR(verdict.predicted_gain, 40.0 / 30, 1e-9);
+  EXPECT_NEAR(*verdict.full, 60.0 / 140, 1e-9) << "of all of it";
+  EXPECT_THAT(Text(verdict),
+              AllOf(HasSubstr("limit: input (read), 25.0 % of the training time since "
+                              "train.steps_per_launch = 64 at step 5,000. Next"),
+                    HasSubstr("input since train.steps_per_launch = 64 at step 5,000: 1 worker, "
+                              "0.2 of 2 cores busy")));
+  // A ceiling below what the part achieved is none.
+  facts.ceiling_samples_per_second = 110;  // 71 a second in all, 125 since
+  EXPECT_FALSE(Judge(facts).ceiling_samples_per_second.has_value());
+  facts.ceiling_samples_per_second = 130;
+  EXPECT_EQ(Judge(facts).ceiling_samples_per_second, 130);
+  // What was changed too late to show is not advised again.
+  facts.part->made = "data.workers = \"auto\"";
+  EXPECT_THAT(Judge(facts).advice, HasSubstr("is set already, too late in this run"));
+  EXPECT_FALSE(Judge(facts).change.has_value());
+  facts.part->made = "data.prefetch = \"auto\"";
+  EXPECT_THAT(Judge(facts).advice, HasSubstr("set data.workers"));
+  // It comes back from its text; a part that says nothing is passed over.
+  EXPECT_EQ(Judge(RunFacts::FromJson(facts.ToJson(), "x")).lines, Judge(facts).lines);
+  facts.part->steps = 0;
+  EXPECT_EQ(Judge(facts).limit, "host");
 }
 
 TEST(VerdictTest, ComputeIsTheLimitWhenNothingElseIsWorthNaming) {
@@ -262,9 +363,14 @@ TEST(VerdictTest, StepsThatOtherWorkSlowedAreNotCalledFull) {
   EXPECT_EQ(slowed.stage, "slowed");
   EXPECT_NEAR(slowed.predicted_gain, 1.5, 1e-9);
   EXPECT_THAT(Text(slowed), AllOf(HasSubstr("slowed by other work"), HasSubstr("1.50x")));
-  // A ceiling below what was achieved is none.
+  EXPECT_EQ(slowed.ceiling_samples_per_second, facts.ceiling_samples_per_second);
+  // A ceiling below what was achieved is none, in words and in figures.
   facts.ceiling_samples_per_second = 0.9 * *before.samples_per_second;
   EXPECT_THAT(Text(Judge(facts)), Not(HasSubstr("fed from memory")));
+  EXPECT_FALSE(Judge(facts).ceiling_samples_per_second.has_value());
+  facts.steps = 0;
+  facts.ceiling_samples_per_second = 1000;
+  EXPECT_FALSE(Judge(facts).ceiling_samples_per_second.has_value());
 }
 
 TEST(VerdictTest, EpochsOfOneLaunchCannotTakeMoreSteps) {
@@ -275,12 +381,6 @@ TEST(VerdictTest, EpochsOfOneLaunchCannotTakeMoreSteps) {
 }
 
 // ---- limits told apart, and what changing them gains ----
-
-void Spend(RunFacts& facts, Stage stage, double seconds) {
-  facts.ledger.seconds[static_cast<size_t>(CauseOf(stage))] += seconds;
-  facts.ledger.stages[static_cast<size_t>(stage)] += seconds;
-  facts.ledger.wall = facts.ledger.sum();
-}
 
 TEST(VerdictTest, CallbacksAreNamed) {
   RunFacts facts = Facts(Cause::kHost, 5);
@@ -543,7 +643,7 @@ TEST(VerdictTest, FactsComeBackFromTheirText) {
   // Of other versions: what they lack stays at its default, what they have more is passed over.
   const RunFacts some = RunFacts::FromJson("{\"steps\": 3, \"new\": [1], \"cores\": null}", "x");
   EXPECT_EQ(some.steps, 3);
-  EXPECT_EQ(some.cores, 1);
+  EXPECT_EQ(some.cores, std::nullopt);
   for (const std::string& bad :
        {std::string(), text.substr(0, text.size() / 2), std::string("[]"),
         std::string("{\"steps\": \"many\"}"), std::string("{\"steps\": 1e300}"),

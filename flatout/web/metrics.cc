@@ -261,7 +261,8 @@ std::string MetricsWriter::Write(const RunStatus& status) {
       const Labels label = {{"stage", stage.name}};
       all.Set("flatout_input_stage_seconds_total", Rising("stage/" + stage.name, stage.seconds),
               label);
-      all.Set("flatout_input_stage_records_total", stage.records, label);
+      // Of a transfer nobody counts the records.
+      if (stage.records > 0) all.Set("flatout_input_stage_records_total", stage.records, label);
       if (stage.bytes > 0) all.Set("flatout_input_stage_bytes_total", stage.bytes, label);
     }
   }

@@ -110,6 +110,17 @@ TEST(Metrics, UnknownIsAbsentAndNeverZero) {
   }
 }
 
+// Nobody counts the records of a transfer, which goes on beside the workers.
+TEST(Metrics, RecordsThatNobodyCountsAreAbsent) {
+  watch::RunStatus run = SomeRun();
+  run.input.stages.push_back({"transfer", 5, 0, 0});
+  const auto series = Parse(Write(run));
+  EXPECT_EQ(series.at("flatout_input_stage_seconds_total{stage=\"transfer\"}"), "5");
+  EXPECT_FALSE(series.contains("flatout_input_stage_records_total{stage=\"transfer\"}"));
+  EXPECT_TRUE(series.contains("flatout_compiles"));
+  EXPECT_FALSE(Parse(Write(watch::RunStatus())).contains("flatout_compiles"));
+}
+
 TEST(Metrics, ALossThatIsNoNumberIsShown) {
   watch::RunStatus run = SomeRun();
   run.loss = std::nan("");

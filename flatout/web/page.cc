@@ -36,10 +36,6 @@ StateLook LookOf(const std::string& state) {
 }
 
 std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-// Never rounded up: a run that is not full is not shown as full.
-std::string FullPercent(double full) {
-  return fmt::format("{:.1f} %", std::floor(full * 1000) / 10);
-}
 std::string Bytes(double bytes) { return HumanBytes(std::llround(std::clamp(bytes, 0.0, 9e18))); }
 std::string Duration(double seconds) { return HumanDuration(std::max(0.0, seconds)); }
 
@@ -95,8 +91,8 @@ std::string Head(const RunStatus& status) {
 std::string Tiles(const RunStatus& status) {
   std::string html;
   const std::optional<double> full = status.alive() ? status.full : status.run_full;
-  html += Tile("device full", full ? FullPercent(*full) : "n/a",
-               status.alive() && status.run_full ? "whole run " + FullPercent(*status.run_full)
+  html += Tile("device full", full ? watch::Percent(*full) : "n/a",
+               status.alive() && status.run_full ? "whole run " + watch::Percent(*status.run_full)
                                                  : "share of training time");
   const std::optional<double> speed =
       status.alive() ? status.samples_per_second : status.run_samples_per_second;
@@ -156,6 +152,9 @@ std::string VerdictHtml(const RunStatus& status) {
   for (const std::string& line : status.verdict) {
     const bool limit = line.find("limit") < 3;
     html += fmt::format("<li{}>{}</li>", limit ? " class=\"limit\"" : "", Escape(line));
+  }
+  for (const watch::Advised& advised : status.advised) {
+    html += "<li>advised: " + Escape(advised.ToString()) + "</li>";
   }
   if (const auto cost = status.cost(); cost && status.ledger_known) {
     html += "<li>cost: " + Escape(watch::DescribeCost(*cost)) + "</li>";

@@ -96,10 +96,9 @@ std::string Figures(const std::vector<RunStatus>& runs, const Cells& names) {
   row("samples per second", [](const RunStatus& r) {
     return r.run_samples_per_second ? ShortCount(*r.run_samples_per_second) : "";
   });
-  row("device full", [](const RunStatus& r) {
-    return r.run_full ? fmt::format("{:.1f} %", std::floor(*r.run_full * 1000) / 10) : "";
-  });
-  row("MFU", [](const RunStatus& r) { return r.mfu ? fmt::format("{:.1f} %", 100 * *r.mfu) : ""; });
+  row("device full",
+      [](const RunStatus& r) { return r.run_full ? watch::Percent(*r.run_full) : ""; });
+  row("MFU", [](const RunStatus& r) { return r.mfu ? watch::Percent(*r.mfu) : ""; });
   row("limit", [](const RunStatus& r) { return r.limit.value_or(""); });
   row("time",
       [](const RunStatus& r) { return r.ledger_known ? HumanDuration(r.ledger.wall) : ""; });

@@ -47,7 +47,9 @@ Json InputJson(const RunStatus& status) {
   json["wait_seconds"] = Number(status.input_wait_seconds);
   json["stages"] = Json::object();
   for (const watch::InputStage& stage : input.stages) {
-    json["stages"][stage.name] = {{"seconds", Number(stage.seconds)}, {"records", stage.records}};
+    json["stages"][stage.name] = {
+        {"seconds", Number(stage.seconds)},
+        {"records", stage.records > 0 ? Json(stage.records) : Json(nullptr)}};
   }
   return json;
 }

@@ -204,6 +204,7 @@ inline watch::RunStatus SomeRun() {
     device.throttled = i == 0 ? std::vector<std::string>{} : std::vector<std::string>{"power cap"};
     run.devices.push_back(device);
   }
+  run.compiles = 2;
   run.checkpoints.saved = 3;
   run.checkpoints.last_step = 200;
   run.checkpoints.age_seconds = 42;
