@@ -10,6 +10,8 @@ find_package(Threads REQUIRED)
 
 function(flatout_test target source)
   add_executable(${target} ${source})
+  # What tests do is in the libraries; their own code need not be fast, but soon there.
+  target_compile_options(${target} PRIVATE -O1)
   target_link_libraries(${target} PRIVATE ${ARGN} GTest::gmock GTest::gtest GTest::gtest_main)
   target_compile_definitions(${target} PRIVATE FLATOUT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
