@@ -19,7 +19,10 @@ struct ValueHash {
   }
 };
 
-bool IsProduct(Value value) { return value.node()->name() == "multiply"; }
+bool IsProduct(Value value) {
+  while (value.node()->name() == "composite") value = value.node()->input(value.index());
+  return value.node()->name() == "multiply";
+}
 
 // a + b. Of two products in one loop, LLVM contracts either with the sum to a fused multiply-add,
 // whichever it meets first: the bits would depend on what else XLA puts into the loop, and with it

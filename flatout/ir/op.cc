@@ -12,7 +12,8 @@ std::span<const OpDef* const> OpTable() {
     std::vector<const OpDef*> rows;
     for (const auto& family :
          {BasicOps(), ElementwiseOps(), ShapeOps(), ReduceOps(), DotOps(), ConvolutionOps(),
-          WindowOps(), IndexOps(), SortOps(), ControlOps(), CollectiveOps(), CustomOps()}) {
+          WindowOps(), IndexOps(), SortOps(), ControlOps(), CollectiveOps(), CustomOps(),
+          CompositeOps()}) {
       rows.insert(rows.end(), family.begin(), family.end());
     }
     return rows;

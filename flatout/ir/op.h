@@ -58,6 +58,7 @@ std::span<const OpDef* const> SortOps();         // sort.cc
 std::span<const OpDef* const> ControlOps();      // control.cc: while, scan, conditional
 std::span<const OpDef* const> CollectiveOps();   // collective.cc
 std::span<const OpDef* const> CustomOps();       // custom.cc: custom_call
+std::span<const OpDef* const> CompositeOps();    // composite.cc: composite
 
 // dy[i], or zeros of the result's shape.
 Value OrZeros(Node& node, std::span<const Value> dy, int i);

@@ -274,6 +274,24 @@ Value ReduceScatter(Value x, int64_t axis, int64_t replicas);  // sum
 Value CollectivePermute(Value x, const Dims& pairs);
 Value ReplicaId(Graph& graph);  // u32 scalar
 
+// --- composites (composite.cc) ----------------------------------------------------------------
+// Compositions that go by a name, which a library may compute in one pass (flatout/kernels), and
+// whose gradients are written by hand. In float32 where arrays have 16 bits.
+//
+// -log softmax(logits[..., classes])[index[...]], in float32 or wider. An index out of range counts
+// as a logit of 0.
+Value SparseCrossEntropy(Value logits, Value index);
+// (x - mean) / sqrt(variance + epsilon) gamma + beta over the last axis, of dtype `result`; gamma
+// and beta [features] are float32 (or x's own, if that is wider).
+Value LayerNormalization(Value x, Value gamma, Value beta, double epsilon, DType result);
+// x F(x), F being the distribution function of the standard normal.
+Value Gelu(Value x);
+// The same over all axes but the last, where rows of the batch have weights: y, and mean and
+// variance [features] of the batch. `weight` [batch] and `count`, by which sums over rows and cells
+// are divided, carry no gradient.
+std::vector<Value> BatchNormalization(Value x, Value gamma, Value beta, Value weight, Value count,
+                                      double epsilon, DType result);
+
 // --- library calls (custom.cc)
 // ----------------------------------------------------------------------- An XLA FFI custom call
 // (api_version 4). `config` holds numbers and strings for backend_config.

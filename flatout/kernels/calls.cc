@@ -181,6 +181,8 @@ Entry Make(std::string_view target, std::span<const int64_t> numbers) {
     entry.kernel = MakeMatmul(Decode<MatmulSpec>(numbers), &entry.why_not);
   } else if (target == kConvolutionTarget) {
     entry.kernel = MakeConvolution(Decode<ConvolutionSpec>(numbers), &entry.why_not);
+  } else if (target == kLoopTarget) {
+    entry.kernel = MakeLoop(Decode<LoopSpec>(numbers), &entry.why_not);
   } else {
     throw Internal("there is no library kernel called {}", target);
   }
@@ -190,7 +192,8 @@ Entry Make(std::string_view target, std::span<const int64_t> numbers) {
 }  // namespace
 
 std::span<const Handler> Handlers() {
-  static const Handler handlers[] = {Row<kMatmulTarget>(), Row<kConvolutionTarget>()};
+  static const Handler handlers[] = {Row<kMatmulTarget>(), Row<kConvolutionTarget>(),
+                                     Row<kLoopTarget>()};
   return handlers;
 }
 

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <random>
 #include <thread>
@@ -317,6 +319,182 @@ TEST_P(Kernels, NarrowOperandsGiveWideResults) {
     return;
   }
   EXPECT_LE(Difference(client(), graph), 1e-2);
+}
+
+// ---- loops of our own ---------------------------------------------------------------------------
+
+// Sizes of rows and columns: whole vectors, parts of one, several at once, and one element.
+const std::pair<int64_t, int64_t> kLoopSizes[] = {{37, 64}, {5, 83}, {300, 130}, {1, 1}, {700, 3}};
+
+// In float32 and, where the loops take both, bf16.
+void ExpectLoopsEqualXla(const xla::Client& client, const std::function<Value(Value x)>& build) {
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    for (const auto& [rows, columns] : kLoopSizes) {
+      Graph graph;
+      const Value x = graph.AddParameter(Shape(dtype, {rows, columns}), "x");
+      AddGradients(graph, build(x));
+      std::string library;
+      EXPECT_LE(Difference(client, graph, &library), dtype == DType::kF32 ? 2e-5 : 2e-2)
+          << rows << " x " << columns << " " << ir::Name(dtype) << "\n"
+          << library;
+      EXPECT_THAT(library, HasSubstr("own loop"));
+    }
+  }
+}
+
+Value F32Parameter(Graph& graph, Dims dims, const char* name) {
+  return graph.AddParameter(Shape(DType::kF32, std::move(dims)), name);
+}
+
+TEST_P(Kernels, CrossEntropyEqualsXla) {
+  ExpectLoopsEqualXla(client(), [](Value x) {
+    const Value row = ir::Iota(x.graph(), Shape(DType::kI32, {x.dim(0)}), 0);
+    // The last classes are out of range.
+    const Value index = ir::Rem(row * 7.0, ir::ScalarLike(row, static_cast<double>(x.dim(1)) + 2));
+    return ir::SparseCrossEntropy(x, index);
+  });
+}
+
+TEST_P(Kernels, SoftmaxEqualsXla) {
+  ExpectLoopsEqualXla(client(), [](Value x) {
+    const Value wide = ir::Convert(x, DType::kF32) * 8.0;
+    return x.dtype() == DType::kF32 ? ir::Softmax(wide, -1) : ir::Softmax(wide, -1, x.dtype());
+  });
+}
+
+TEST_P(Kernels, GeluEqualsXla) {
+  ExpectLoopsEqualXla(client(), [](Value x) { return ir::Gelu(x); });
+}
+
+TEST_P(Kernels, LayerNormalizationEqualsXla) {
+  ExpectLoopsEqualXla(client(), [](Value x) {
+    Graph& graph = x.graph();
+    return ir::LayerNormalization(x, F32Parameter(graph, {x.dim(1)}, "gamma"),
+                                  F32Parameter(graph, {x.dim(1)}, "beta"), 1e-3, x.dtype());
+  });
+}
+
+TEST_P(Kernels, GradientsOfBiasesEqualXla) {
+  ExpectLoopsEqualXla(client(), [](Value x) {
+    const Value bias = x.graph().AddParameter(Shape(x.dtype(), {x.dim(1)}), "bias");
+    return ir::Gelu(x + bias);
+  });
+}
+
+// y of a batch's x [batch, height, width, channels], of which the last row does not count.
+Value BatchNormalized(Value x) {
+  Graph& graph = x.graph();
+  const int64_t batch = x.dim(0), channels = x.dim(3);
+  const Value row = ir::Iota(graph, Shape(DType::kF32, {batch}), 0);
+  const Value weight = ir::Convert(ir::Lt(row, static_cast<double>(batch - 1)), DType::kF32);
+  return ir::BatchNormalization(
+      x, F32Parameter(graph, {channels}, "gamma"), F32Parameter(graph, {channels}, "beta"), weight,
+      ir::Scalar(graph, DType::kF32, static_cast<double>((batch - 1) * x.dim(1) * x.dim(2))), 1e-3,
+      x.dtype())[0];
+}
+
+TEST_P(Kernels, BatchNormalizationEqualsXla) {
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    for (const int64_t channels : {3, 64, 83, 2000}) {
+      Graph graph;
+      const Value x = graph.AddParameter(Shape(dtype, {5, 3, 3, channels}), "x");
+      AddGradients(graph, BatchNormalized(x * 2.0 + 0.5));
+      EXPECT_LE(Difference(client(), graph), dtype == DType::kF32 ? 5e-5 : 3e-2) << channels;
+    }
+  }
+}
+
+TEST_P(Kernels, BatchNormalizationTakesReluAndResidualAlong) {
+  for (const bool residual : {false, true}) {
+    Graph graph;
+    const Value x = graph.AddParameter(Shape(DType::kF32, {4, 3, 3, 32}), "x");
+    Value y = BatchNormalized(x);
+    // Of two normalizations that are added, one takes the other along.
+    if (residual) {
+      const Value z = graph.AddParameter(Shape(DType::kF32, {4, 3, 3, 32}), "z");
+      y = y + BatchNormalized(z);
+    }
+    AddGradients(graph, ir::Relu(y));
+    EXPECT_LE(Difference(client(), graph), 5e-5);
+    const std::string text = ir::Dump(*Lowering(client(), Choice::kOneDnn).Lower(graph));
+    EXPECT_THAT(text, Not(HasSubstr("relu(")));
+    if (!residual) {
+      EXPECT_THAT(text, Not(HasSubstr("select(")));
+    }
+  }
+}
+
+TEST_P(Kernels, WhatNormalizedValuesAreReadForBesidesIsKept) {
+  Graph graph;
+  const Value x = graph.AddParameter(Shape(DType::kF32, {4, 3, 3, 32}), "x");
+  const Value y = BatchNormalized(x);
+  graph.SetOutputs({ir::Relu(y), y});
+  EXPECT_LE(Difference(client(), graph), 5e-5);
+}
+
+TEST_P(Kernels, CausalSoftmaxHidesItsMask) {
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    Graph graph;
+    const Value q = graph.AddParameter(Shape(dtype, {2, 2, 21, 16}), "q");
+    const Value k = graph.AddParameter(Shape(dtype, {2, 2, 21, 16}), "k");
+    const Value v = graph.AddParameter(Shape(dtype, {2, 2, 21, 16}), "v");
+    const Value scores = ir::DotGeneral(q, k, {{0, 1}, {0, 1}, {3}, {3}}, DType::kF32);
+    const Shape square(DType::kI32, {21, 21});
+    const Value mask =
+        ir::Compare(ir::Iota(graph, square, 0), ir::Iota(graph, square, 1), ir::Comparison::kGe);
+    const Value seen = ir::Select(ir::BroadcastTo(mask, scores.dims()), scores,
+                                  ir::Full(graph, scores.shape(), -1e30));
+    const Value shares =
+        dtype == DType::kF32 ? ir::Softmax(seen, -1) : ir::Softmax(seen, -1, dtype);
+    AddGradients(graph, ir::DotGeneral(shares, v, {{0, 1}, {0, 1}, {3}, {2}}));
+    const std::vector<Decision> decisions = [&] {
+      std::vector<Decision> found;
+      Lowering(client(), Choice::kOneDnn).Lower(graph, &found);
+      return found;
+    }();
+    // A processor without instructions for bf16 multiplies by XLA.
+    const bool products = std::all_of(decisions.begin(), decisions.end(),
+                                      [](const Decision& decision) { return decision.library; });
+    if (products) {
+      EXPECT_LE(Difference(client(), graph), dtype == DType::kF32 ? 2e-5 : 2e-2);
+    }
+    EXPECT_THAT(ir::Dump(*Lowering(client(), Choice::kOneDnn).Lower(graph)),
+                AllOf(Not(HasSubstr("select(")), Not(HasSubstr("exponential("))));
+  }
+}
+
+TEST_P(Kernels, LoopsKeepWhatIsNotANumber) {
+  const auto outputs_with_nan = [&](const std::function<Value(Value)>& build) {
+    Graph graph;
+    const Value x = graph.AddParameter(Shape(DType::kF32, {6, 3, 3, 20}), "x");
+    graph.SetOutputs({ir::ReduceSum(build(x))});
+    std::vector<Array> arguments = RandomArguments(graph);
+    ir::StoreElement(DType::kF32, std::nan(""), arguments[0].data() + 4 * 101);
+    const auto outputs = RunProgram(
+        client(), Lowering(client(), Choice::kOneDnn).ToStablehlo(graph), graph, arguments);
+    return ir::LoadElement(DType::kF32, outputs[0].data());
+  };
+  EXPECT_TRUE(std::isnan(outputs_with_nan([](Value x) { return ir::Softmax(x, -1); })));
+  EXPECT_TRUE(std::isnan(outputs_with_nan([](Value x) { return ir::Gelu(x); })));
+  EXPECT_TRUE(std::isnan(outputs_with_nan([](Value x) { return ir::Relu(BatchNormalized(x)); })));
+  EXPECT_TRUE(std::isnan(outputs_with_nan([](Value x) {
+    return ir::SparseCrossEntropy(x, ir::Full(x.graph(), Shape(DType::kI32, {6, 3, 3}), 4));
+  })));
+  EXPECT_TRUE(std::isnan(outputs_with_nan([](Value x) {
+    Graph& graph = x.graph();
+    return ir::LayerNormalization(x, F32Parameter(graph, {20}, "gamma"),
+                                  F32Parameter(graph, {20}, "beta"), 1e-3, DType::kF32);
+  })));
+}
+
+TEST_P(Kernels, LoopsGiveTheSameBitsAgain) {
+  Graph graph;
+  const Value x = graph.AddParameter(Shape(DType::kF32, {64, 8, 8, 96}), "x");
+  AddGradients(graph, ir::Relu(BatchNormalized(ir::Gelu(x))));
+  const std::string text = Lowering(client(), Choice::kOneDnn).ToStablehlo(graph);
+  const std::vector<Array> arguments = RandomArguments(graph);
+  const auto first = RunProgram(client(), text, graph, arguments);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(RunProgram(client(), text, graph, arguments), first);
 }
 
 // ---- edges --------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -64,7 +65,7 @@ struct Operand {
   Dims permutation;  // empty: none
 };
 
-// A call that replaces a node.
+// A call that replaces nodes.
 struct Call {
   std::string_view target;
   std::vector<int64_t> numbers;
@@ -72,6 +73,10 @@ struct Call {
   Shape result;      // of the call
   Dims reverse;      // axes of the result to turn round afterwards
   Dims permutation;  // then; empty: none
+  // Further results, and of which node's outputs they (and the first) take the place; empty: the
+  // first output of the node that the call is filed under.
+  std::vector<Shape> more_results;
+  std::vector<Value> stands_for;
 };
 
 std::string SizeText(const Dims& dims) {
@@ -487,12 +492,18 @@ std::string Describe(const ConvolutionSpec& spec) {
 class Region {
  public:
   Region(const Graph& graph, Choice choice, const XlaFacts& xla, std::vector<Decision>* decisions)
-      : graph_(graph), choice_(choice), xla_(xla), decisions_(decisions), live_(graph.LiveNodes()) {
+      : graph_(graph), choice_(choice), xla_(xla), decisions_(decisions) {
+    const std::vector<bool> live = graph.LiveNodes();
+    for (const auto& node : graph.nodes()) {
+      if (live[node->id()]) LookForLoop(*node);
+    }
+    // From here on the nodes that loops stand for do not count, as far as nothing else reads them.
+    needed_ = Needed();
     uses_.resize(graph.nodes().size(), 0);
     users_.resize(graph.nodes().size(), nullptr);
     for (const auto& node : graph.nodes()) {
-      if (!live_[node->id()]) continue;
-      for (const Value& input : node->inputs()) {
+      if (!needed_[node->id()]) continue;
+      for (const Value& input : InputsOf(*node)) {
         ++uses_[input.node()->id()];
         users_[input.node()->id()] = node.get();
       }
@@ -502,43 +513,31 @@ class Region {
       users_[output.node()->id()] = nullptr;
     }
     for (const auto& node : graph.nodes()) {
-      if (!live_[node->id()]) continue;
+      if (!needed_[node->id()]) continue;
+      if (loops_.contains(node.get())) CallLoop(*node);
       if (node->name() == "dot_general") LookAtDot(*node);
       if (node->name() == "convolution") LookAtConvolution(*node);
+    }
+    for (auto& [root, call] : calls_) {
+      if (call.stands_for.empty()) {
+        call.stands_for = {Value(const_cast<Node*>(root), 0)};
+      }
+      for (const Value& value : call.stands_for) call_of_[value.node()] = &call;
     }
   }
 
   // The nodes and outputs of the graph in `to`, which has its parameters.
   void CopyInto(Graph& to) {
-    std::vector<Node*> copies(graph_.nodes().size(), nullptr);
-    std::map<const Node*, Value> replaced;
+    copies_.resize(graph_.nodes().size());
     for (size_t i = 0; i < graph_.parameters().size(); ++i) {
-      replaced[graph_.parameters()[i].node()] = to.parameters()[i];
+      copies_[graph_.parameters()[i].node()->id()] = {to.parameters()[i]};
     }
-    const auto copy_of = [&](Value value) {
-      const auto found = replaced.find(value.node());
-      if (found != replaced.end()) return found->second;
-      return Value(copies[value.node()->id()], value.index());
-    };
-    const std::vector<bool> needed = Needed();
+    needed_ = Needed();
     for (const auto& node : graph_.nodes()) {
-      if (!needed[node->id()] || replaced.contains(node.get())) continue;
-      const ir::Scope scope = ir::Scope::Exactly(to, node->scope());
-      if (const auto call = calls_.find(node.get()); call != calls_.end()) {
-        replaced[node.get()] = Emit(to, call->second, copy_of);
-        continue;
-      }
-      std::vector<Value> inputs;
-      for (const Value& input : node->inputs()) inputs.push_back(copy_of(input));
-      std::vector<std::unique_ptr<Graph>> regions;
-      for (size_t i = 0; i < node->num_regions(); ++i) {
-        regions.push_back(Lowered(node->region(i), choice_, xla_, decisions_));
-      }
-      copies[node->id()] =
-          &to.AddNode(node->op(), std::move(inputs), node->attrs(), std::move(regions));
+      if (needed_[node->id()]) Copy(to, *node);
     }
     std::vector<Value> outputs;
-    for (const Value& output : graph_.outputs()) outputs.push_back(copy_of(output));
+    for (const Value& output : graph_.outputs()) outputs.push_back(CopyOf(output));
     to.SetOutputs(std::move(outputs));
   }
 
@@ -556,39 +555,90 @@ class Region {
   }
 
  private:
-  template <typename CopyOf>
-  static Value Emit(Graph& to, const Call& call, const CopyOf& copy_of) {
+  Value CopyOf(Value value) const { return copies_[value.node()->id()].at(value.index()); }
+
+  // A call is put where the first of the nodes is that it stands for; what it reads may come later
+  // in the graph (a residual that is added), and is copied before it.
+  void Copy(Graph& to, const Node& node) {
+    if (!copies_[node.id()].empty()) return;
+    if (const auto found = call_of_.find(&node); found != call_of_.end()) {
+      const Call& call = *found->second;
+      for (const Operand& operand : call.operands) Copy(to, *operand.value.node());
+      const ir::Scope scope = ir::Scope::Exactly(to, node.scope());
+      const std::vector<Value> results = Emit(to, call);
+      for (size_t i = 0; i < call.stands_for.size(); ++i) {
+        const Value& value = call.stands_for[i];
+        std::vector<Value>& copy = copies_[value.node()->id()];
+        copy.resize(value.node()->num_outputs());
+        copy[value.index()] = results[i];
+      }
+      return;
+    }
+    for (const Value& input : node.inputs()) {
+      if (copies_[input.node()->id()].empty()) Copy(to, *input.node());
+    }
+    const ir::Scope scope = ir::Scope::Exactly(to, node.scope());
+    std::vector<Value> inputs;
+    for (const Value& input : node.inputs()) inputs.push_back(CopyOf(input));
+    std::vector<std::unique_ptr<Graph>> regions;
+    for (size_t i = 0; i < node.num_regions(); ++i) {
+      regions.push_back(Lowered(node.region(i), choice_, xla_, decisions_));
+    }
+    Node& copy = to.AddNode(node.op(), std::move(inputs), node.attrs(), std::move(regions));
+    for (size_t i = 0; i < copy.num_outputs(); ++i) {
+      copies_[node.id()].push_back(copy.output(static_cast<int>(i)));
+    }
+  }
+
+  std::vector<Value> Emit(Graph& to, const Call& call) const {
     std::vector<Value> operands;
     for (const Operand& operand : call.operands) {
-      Value value = copy_of(operand.value);
+      Value value = CopyOf(operand.value);
       if (!operand.permutation.empty()) value = ir::Transpose(value, operand.permutation);
       operands.push_back(value);
     }
-    Value result = ir::CustomCall(to, std::string(call.target), operands, {call.result},
-                                  {{"numbers", call.numbers}})[0];
-    if (!call.reverse.empty()) result = ir::Reverse(result, call.reverse);
-    if (!call.permutation.empty()) result = ir::Transpose(result, call.permutation);
-    return result;
+    std::vector<Shape> shapes = {call.result};
+    shapes.insert(shapes.end(), call.more_results.begin(), call.more_results.end());
+    std::vector<Value> results =
+        ir::CustomCall(to, std::string(call.target), operands, shapes, {{"numbers", call.numbers}});
+    if (!call.reverse.empty()) results[0] = ir::Reverse(results[0], call.reverse);
+    if (!call.permutation.empty()) results[0] = ir::Transpose(results[0], call.permutation);
+    return results;
+  }
+
+  // What a node reads, once loops take the place of what they stand for.
+  std::vector<Value> InputsOf(const Node& node) const {
+    std::vector<Value> inputs;
+    if (const auto call = call_of_.find(&node); call != call_of_.end()) {
+      for (const Operand& operand : call->second->operands) inputs.push_back(operand.value);
+    } else if (const auto loop = loops_.find(&node); loop != loops_.end()) {
+      inputs = loop->second.operands;
+    } else {
+      inputs.assign(node.inputs().begin(), node.inputs().end());
+    }
+    return inputs;
   }
 
   // What the outputs need once the calls are in place.
   std::vector<bool> Needed() const {
     std::vector<bool> needed(graph_.nodes().size(), false);
-    for (const Value& output : graph_.outputs()) needed[output.node()->id()] = true;
-    for (size_t i = graph_.nodes().size(); i-- > 0;) {
-      const Node& node = *graph_.nodes()[i];
-      if (node.op().has_side_effect) needed[i] = true;
-      if (const ir::Attribute* effect = node.attrs().Find("has_side_effect")) {
-        if (std::get<bool>(*effect)) needed[i] = true;
+    std::vector<const Node*> stack;
+    const auto need = [&](const Node* node) {
+      if (needed[node->id()]) return;
+      needed[node->id()] = true;
+      stack.push_back(node);
+    };
+    for (const Value& output : graph_.outputs()) need(output.node());
+    for (const auto& node : graph_.nodes()) {
+      if (node->op().has_side_effect) need(node.get());
+      if (const ir::Attribute* effect = node->attrs().Find("has_side_effect")) {
+        if (std::get<bool>(*effect)) need(node.get());
       }
-      if (!needed[i]) continue;
-      if (const auto call = calls_.find(&node); call != calls_.end()) {
-        for (const Operand& operand : call->second.operands) {
-          needed[operand.value.node()->id()] = true;
-        }
-        continue;
-      }
-      for (const Value& input : node.inputs()) needed[input.node()->id()] = true;
+    }
+    while (!stack.empty()) {
+      const Node* node = stack.back();
+      stack.pop_back();
+      for (const Value& input : InputsOf(*node)) need(input.node());
     }
     return needed;
   }
@@ -753,14 +803,351 @@ class Region {
     calls_[RootOf(&node, spec, fused)] = std::move(call);
   }
 
+  // ---- loops ----
+
+  // What a loop reads, and what it computes without anything else.
+  struct LoopOf {
+    LoopSpec spec;
+    std::vector<Value> operands;
+  };
+
+  static int64_t Columns(Value x) { return x.rank() == 0 ? 1 : x.dims().back(); }
+
+  // Sums over all dimensions but the last of an array that is in memory anyway: the gradients of
+  // biases.
+  std::optional<LoopOf> AsColumnSums(const Node& node) const {
+    if (node.name() != "reduce" || node.attrs().String("kind") != "add" ||
+        node.shape().rank() != 1 || node.shape().dtype != ir::DType::kF32) {
+      return std::nullopt;
+    }
+    Value x = node.input(0);
+    const int64_t columns = x.dim(-1);
+    const Dims& axes = node.attrs().Ints("axes");
+    if (std::find(axes.begin(), axes.end(), x.rank() - 1) != axes.end()) return std::nullopt;
+    if (x.node()->name() == "convert") x = x.node()->input(0);
+    Value made = x;
+    while (made.node()->name() == "reshape") made = made.node()->input(0);
+    if (made.node()->name() != "dot_general" && !loops_.contains(made.node())) return std::nullopt;
+    LoopOf of;
+    of.spec.loop = Loop::kColumnSums;
+    of.spec.x = x.dtype();
+    of.spec.columns = columns;
+    of.spec.rows = columns == 0 ? 0 : x.shape().size() / columns;
+    of.operands = {x};
+    return of;
+  }
+
+  // `node` as a loop, if it is one.
+  static std::optional<LoopOf> AsLoop(const Node& node) {
+    LoopOf of;
+    if (node.name() == "narrowed_softmax") {
+      const Value x = node.input(1);
+      if (node.attrs().Int("axis") != x.rank() - 1 || x.dtype() != ir::DType::kF32) {
+        return std::nullopt;
+      }
+      of.spec.loop = Loop::kSoftmax;
+      of.operands = {x};
+    } else if (node.name() == "composite") {
+      static const std::map<std::string_view, Loop> kinds = {
+          {"sparse_cross_entropy", Loop::kCrossEntropy},
+          {"sparse_cross_entropy_gradient", Loop::kCrossEntropyGradient},
+          {"softmax", Loop::kSoftmax},
+          {"softmax_gradient", Loop::kSoftmaxGradient},
+          {"layer_normalization", Loop::kLayerNorm},
+          {"layer_normalization_gradient", Loop::kLayerNormGradient},
+          {"gelu", Loop::kGelu},
+          {"gelu_gradient", Loop::kGeluGradient},
+          {"batch_normalization", Loop::kBatchNorm},
+          {"batch_normalization_gradient", Loop::kBatchNormGradient},
+      };
+      const auto kind = kinds.find(node.attrs().String("kind"));
+      if (kind == kinds.end()) return std::nullopt;
+      of.spec.loop = kind->second;
+      of.operands.assign(node.inputs().begin() + node.attrs().Int("results"), node.inputs().end());
+    } else {
+      return std::nullopt;
+    }
+    LoopSpec& spec = of.spec;
+    const std::vector<Value>& operands = of.operands;
+    // Of the array that the rows are of; and which is the other of that shape.
+    Value x = operands[0];
+    spec.y = node.shape().dtype;
+    bool fits = true;
+    switch (spec.loop) {
+      case Loop::kCrossEntropy:
+      case Loop::kCrossEntropyGradient:
+        fits = operands[1].dtype() == ir::DType::kI32;
+        spec.y = x.dtype();
+        break;
+      case Loop::kSoftmax:
+        fits = x.dtype() == ir::DType::kF32;
+        break;
+      case Loop::kSoftmaxGradient:
+        // x is what comes out, y and the cotangent what goes in.
+        fits = operands[1].dtype() == operands[0].dtype();
+        spec.y = operands[0].dtype();
+        break;
+      case Loop::kLayerNormGradient:
+        spec.y = operands[4].dtype();
+        break;
+      case Loop::kGelu:
+      case Loop::kGeluGradient:
+        fits = operands.back().dtype() == x.dtype();
+        break;
+      case Loop::kBatchNorm:
+        spec.cells = CellsOf(x);
+        break;
+      case Loop::kBatchNormGradient:
+        spec.cells = CellsOf(x);
+        spec.y = operands[6].dtype();
+        break;
+      default:
+        break;
+    }
+    spec.x = spec.loop == Loop::kSoftmaxGradient ? node.shape().dtype : x.dtype();
+    if (node.attrs().Has("epsilon")) spec.epsilon = node.attrs().Double("epsilon");
+    spec.columns = Columns(x);
+    spec.rows = spec.columns == 0 ? 0 : x.shape().size() / spec.columns;
+    // Weights and statistics are f32.
+    for (const Value& operand : operands) {
+      if (operand.shape().dims == x.dims() || operand.dtype() == ir::DType::kI32) continue;
+      fits = fits && operand.dtype() == ir::DType::kF32;
+    }
+    if (!fits || x.rank() == 0) return std::nullopt;
+    return of;
+  }
+
+  // Of channels last: how many rows belong to one of the batch.
+  static int64_t CellsOf(Value x) {
+    int64_t cells = 1;
+    for (int64_t i = 1; i + 1 < x.rank(); ++i) cells *= x.dim(i);
+    return cells;
+  }
+
+  static std::string_view LoopName(Loop loop) {
+    switch (loop) {
+      case Loop::kCrossEntropy:
+        return "cross-entropy";
+      case Loop::kCrossEntropyGradient:
+        return "gradient of cross-entropy";
+      case Loop::kSoftmax:
+        return "softmax";
+      case Loop::kSoftmaxGradient:
+        return "gradient of softmax";
+      case Loop::kLayerNorm:
+        return "layer normalization";
+      case Loop::kLayerNormGradient:
+        return "gradient of layer normalization";
+      case Loop::kGelu:
+        return "gelu";
+      case Loop::kGeluGradient:
+        return "gradient of gelu";
+      case Loop::kBatchNorm:
+        return "batch normalization";
+      case Loop::kBatchNormGradient:
+        return "gradient of batch normalization";
+      case Loop::kColumnSums:
+        return "sums of columns";
+    }
+    return "";
+  }
+  static std::string DescribeLoop(const LoopSpec& spec) {
+    return fmt::format("{} {}x{}, {}{}{}{}{}", LoopName(spec.loop), spec.rows, spec.columns,
+                       ir::Name(spec.x),
+                       spec.x == spec.y ? "" : fmt::format(" {}", ir::Name(spec.y)),
+                       spec.causal_rows > 0 ? " causal" : "", spec.residual ? " sum" : "",
+                       spec.relu ? " relu" : "");
+  }
+
+  void LookForLoop(const Node& node) {
+    std::optional<LoopOf> of = AsLoop(node);
+    if (!of) of = AsColumnSums(node);
+    if (!of) return;
+    Decision decision;
+    decision.scope = node.scope();
+    decision.what = DescribeLoop(of->spec);
+    decision.flops = Flops(of->spec);
+    if (of->spec.rows == 0) decision.why = "there is nothing to compute";
+    if (decision.why.empty() && choice_ == Choice::kAuto) {
+      decision.why = WhyNotFaster(of->spec, xla_);
+    }
+    if (decision.why.empty()) {
+      const Kernel* kernel = FindKernel(kLoopTarget, Encode(of->spec), &decision.why);
+      if (kernel != nullptr) {
+        decision.library = true;
+        decision.implementation = kernel->implementation;
+        loops_[&node] = *of;
+      }
+    }
+    if (decisions_ != nullptr) decisions_->push_back(std::move(decision));
+  }
+
+  // Whether `value` is made, directly or not, from what `node` computes.
+  static bool DependsOn(Value value, const Node& node) {
+    std::vector<const Node*> stack = {value.node()};
+    std::set<const Node*> seen;
+    while (!stack.empty()) {
+      const Node* at = stack.back();
+      stack.pop_back();
+      if (at->id() < node.id() || !seen.insert(at).second) continue;
+      if (at == &node) return true;
+      for (const Value& input : at->inputs()) stack.push_back(input.node());
+    }
+    return false;
+  }
+
+  // The node that alone reads this output of `node`, or nullptr.
+  const Node* OnlyReader(const Node& node, int output) const {
+    const Node* reader = nullptr;
+    for (size_t i = node.id() + 1; i < graph_.nodes().size(); ++i) {
+      if (!needed_[i]) continue;
+      for (const Value& input : InputsOf(*graph_.nodes()[i])) {
+        if (input.node() != &node || input.index() != output) continue;
+        if (reader != nullptr) return nullptr;
+        reader = graph_.nodes()[i].get();
+      }
+    }
+    for (const Value& value : graph_.outputs()) {
+      if (value.node() == &node && value.index() == output) return nullptr;
+    }
+    return reader;
+  }
+
+  void CallLoop(const Node& node) {
+    LoopOf& of = loops_.at(&node);
+    LoopSpec& spec = of.spec;
+    Call call;
+    call.target = kLoopTarget;
+    call.result = node.shape();
+    std::vector<Value> stands_for;
+    for (size_t i = 0; i < node.num_outputs(); ++i) {
+      stands_for.emplace_back(const_cast<Node*>(&node), static_cast<int>(i));
+      if (i > 0) call.more_results.push_back(node.shape(static_cast<int>(i)));
+    }
+    if (spec.loop == Loop::kBatchNorm) {
+      // (+ residual), relu.
+      const Node* user = OnlyReader(node, 0);
+      const Node* sum = nullptr;
+      Value residual;
+      if (user != nullptr && user->name() == "add") {
+        const bool first = user->input(0).node() == &node;
+        const Value other = user->input(first ? 1 : 0);
+        if (other.shape() == node.shape() && !claimed_.contains(user) && !DependsOn(other, node)) {
+          residual = other;
+          sum = user;
+          user = OnlyUser(*user);
+        }
+      }
+      if (user != nullptr && user->name() == "relu") {
+        claimed_.insert(sum);
+        spec.relu = true;
+        if (residual) {
+          spec.residual = true;
+          of.operands.push_back(residual);
+        }
+        stands_for[0] = Value(const_cast<Node*>(user), 0);
+      }
+    }
+    if (spec.loop == Loop::kBatchNormGradient) {
+      // The relu behind it lets through what belongs to results above 0.
+      const Node& select = *of.operands[6].node();
+      if (select.name() == "select" && OnlyUser(select) == &node && IsZero(select.input(2))) {
+        const Node& above = *select.input(0).node();
+        if (above.name() == "compare" && above.attrs().String("direction") == "GT" &&
+            IsZero(above.input(1)) && above.input(0).shape() == select.shape() &&
+            select.input(1).shape() == select.shape()) {
+          spec.relu = true;
+          of.operands[6] = select.input(1);
+          of.operands.push_back(above.input(0));
+        }
+      }
+    }
+    if (spec.loop == Loop::kSoftmax) {
+      if (const Node* mask = CausalSelect(of.operands[0])) {
+        spec.causal_rows = node.shape().dims[node.shape().rank() - 2];
+        of.operands[0] = mask->input(1);
+        masks_[&node] = mask->input(0);
+      }
+    }
+    if (spec.loop == Loop::kSoftmaxGradient) {
+      // Where the mask lets nothing through, the result is 0 anyway; and it may be written narrow.
+      const Node* softmax = of.operands[0].node();
+      if (softmax->name() == "optimization_barrier") {
+        softmax = softmax->input(of.operands[0].index()).node();
+      }
+      const Node* end = &node;
+      const Node* user = OnlyUser(node);
+      const auto mask = masks_.find(softmax);
+      if (mask != masks_.end() && user != nullptr && user->name() == "select" &&
+          user->input(0) == mask->second && user->input(1).node() == &node &&
+          IsZero(user->input(2))) {
+        end = user;
+        user = OnlyUser(*user);
+      }
+      if (user != nullptr && user->name() == "convert" && spec.x == ir::DType::kF32 &&
+          user->shape().dtype == ir::DType::kBF16) {
+        end = user;
+        spec.x = ir::DType::kBF16;
+      }
+      call.result = end->shape();
+      stands_for[0] = Value(const_cast<Node*>(end), 0);
+    }
+    call.numbers = Encode(spec);
+    for (const Value& operand : of.operands) call.operands.push_back({operand, {}});
+    call.stands_for = std::move(stands_for);
+    calls_[&node] = std::move(call);
+  }
+
+  // The select that hides from each row [.., row, column] the columns beyond its own, if x is one.
+  static const Node* CausalSelect(Value x) {
+    const Node& select = *x.node();
+    if (select.name() != "select" || x.rank() < 2) return nullptr;
+    const Node* mask = select.input(0).node();
+    if (mask->name() == "broadcast_in_dim") {
+      const Dims& to = mask->attrs().Ints("broadcast_dimensions");
+      if (to != Dims{x.rank() - 2, x.rank() - 1}) return nullptr;
+      mask = mask->input(0).node();
+    }
+    if (mask->name() != "compare" || mask->attrs().String("direction") != "GE" ||
+        mask->shape().dims != Dims{x.dim(x.rank() - 2), x.dim(x.rank() - 1)}) {
+      return nullptr;
+    }
+    const Node &row = *mask->input(0).node(), &column = *mask->input(1).node();
+    if (row.name() != "iota" || column.name() != "iota" || row.attrs().Int("axis") != 0 ||
+        column.attrs().Int("axis") != 1) {
+      return nullptr;
+    }
+    // What is so low that its share is 0 beside any score.
+    const Node* low = select.input(2).node();
+    while (low->name() == "broadcast_in_dim") low = low->input(0).node();
+    if (low->name() != "constant") return nullptr;
+    const ir::Literal& literal = low->attrs().Data("value");
+    constexpr double kLow = -1e29;
+    return literal.splat && literal.At(0) <= kLow ? &select : nullptr;
+  }
+
+  // A constant 0, perhaps broadcast.
+  static bool IsZero(Value value) {
+    const Node* node = value.node();
+    while (node->name() == "broadcast_in_dim") node = node->input(0).node();
+    if (node->name() != "constant") return false;
+    const ir::Literal& literal = node->attrs().Data("value");
+    return literal.splat && literal.At(0) == 0;
+  }
+
   const Graph& graph_;
   Choice choice_;
   XlaFacts xla_;
   std::vector<Decision>* decisions_;
-  std::vector<bool> live_;
+  std::vector<bool> needed_;
   std::vector<int> uses_;
   std::vector<const Node*> users_;
-  std::map<const Node*, Call> calls_;
+  std::map<const Node*, LoopOf> loops_;
+  std::set<const Node*> claimed_;       // sums that a call computes
+  std::map<const Node*, Value> masks_;  // of causal softmax
+  std::map<const Node*, Call> calls_;   // by the node they were found at
+  std::map<const Node*, const Call*> call_of_;
+  std::vector<std::vector<Value>> copies_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Only sources of this folder include this; kernels.h is for everybody.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -58,6 +59,9 @@ struct OneDnn {
   dnnl_stream_t stream = nullptr;
   std::string path, version_text, isa;
   int threads = 1;
+  // libgomp's: runs `function` on each thread of the team. nullptr where the library's OpenMP is
+  // another.
+  void (*parallel)(void (*function)(void*), void* data, unsigned threads, unsigned flags) = nullptr;
 
   // The library, loaded on the first call, once per process; nullptr where there is none that can
   // be used, and why_not says so.
@@ -110,6 +114,31 @@ MemoryDesc Strided(ir::DType dtype, const Dims& dims, const Dims& strides);
 MemoryDesc AnyLayout(ir::DType dtype, const Dims& dims);
 // "brgconv:avx512_core_amx", "ref:any".
 std::string ImplementationOf(const PrimitiveDesc& desc);
+// Calls body(0) to body(count - 1) on the library's threads, each when a thread is free; returns
+// when all are done.
+template <typename Body>
+void ForEach(int64_t count, const Body& body) {
+  const OneDnn& library = *OneDnn::Get();
+  struct Shared {
+    const Body& body;
+    const int64_t count;
+    // `done` says what libgomp's own means say already, for tools that do not see those.
+    std::atomic<int64_t> next = 0, done = 0;
+  } shared{body, count};
+  const auto work = [](void* data) {
+    auto& of = *static_cast<Shared*>(data);
+    for (int64_t i = of.next++; i < of.count; i = of.next++) of.body(i);
+    ++of.done;
+  };
+  if (count <= 1 || library.threads <= 1 || library.parallel == nullptr) {
+    work(&shared);
+  } else {
+    shared.next = 0;
+    library.parallel(work, &shared, 0, 0);
+    static_cast<void>(shared.done.load());
+  }
+}
+
 // Attributes every primitive here has: scratch memory comes from us. `relu` is applied to what is
 // written.
 PrimitiveAttr Attr(bool relu = false);

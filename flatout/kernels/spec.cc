@@ -1,5 +1,6 @@
 #include "flatout/kernels/spec.h"
 
+#include <bit>
 #include <type_traits>
 
 #include "flatout/base/error.h"
@@ -15,6 +16,8 @@ struct Writer {
     if constexpr (std::is_same_v<T, Dims>) {
       numbers.push_back(static_cast<int64_t>(value.size()));
       numbers.insert(numbers.end(), value.begin(), value.end());
+    } else if constexpr (std::is_same_v<T, double>) {
+      numbers.push_back(std::bit_cast<int64_t>(value));
     } else {
       numbers.push_back(static_cast<int64_t>(value));
     }
@@ -38,6 +41,8 @@ struct Reader {
       }
       value.clear();
       for (int64_t i = 0; i < size; ++i) value.push_back(Next());
+    } else if constexpr (std::is_same_v<T, double>) {
+      value = std::bit_cast<double>(Next());
     } else {
       value = static_cast<T>(Next());
     }
@@ -92,6 +97,7 @@ std::vector<int64_t> Encode(Spec spec) {
 }
 template std::vector<int64_t> Encode(MatmulSpec);
 template std::vector<int64_t> Encode(ConvolutionSpec);
+template std::vector<int64_t> Encode(LoopSpec);
 
 template <typename Spec>
 Spec Decode(std::span<const int64_t> numbers) {
@@ -104,6 +110,7 @@ Spec Decode(std::span<const int64_t> numbers) {
 }
 template MatmulSpec Decode(std::span<const int64_t>);
 template ConvolutionSpec Decode(std::span<const int64_t>);
+template LoopSpec Decode(std::span<const int64_t>);
 
 std::unique_ptr<Kernel> MakeMatmul(const MatmulSpec& spec, std::string* why_not) {
   const OneDnn& library = *OneDnn::Get();

@@ -54,9 +54,42 @@ struct ConvolutionSpec {
   }
 };
 
+// A loop of our own (loops.h) over x[rows, columns]; see the table in loop_kernels.cc for operands
+// and results.
+enum class Loop {
+  kCrossEntropy,
+  kCrossEntropyGradient,
+  kSoftmax,
+  kSoftmaxGradient,
+  kLayerNorm,
+  kLayerNormGradient,
+  kGelu,
+  kGeluGradient,
+  kBatchNorm,
+  kBatchNormGradient,
+  kColumnSums,
+};
+struct LoopSpec {
+  Loop loop = Loop::kCrossEntropy;
+  // Of x, and of what has its shape: the result of a forward loop, the cotangent of a gradient.
+  ir::DType x = ir::DType::kF32, y = ir::DType::kF32;
+  int64_t rows = 0, columns = 0;
+  int64_t cells = 1;        // batch normalization: rows of x that share a weight
+  int64_t causal_rows = 0;  // softmax: see loops.h
+  double epsilon = 0;
+  bool relu = false, residual = false;
+
+  template <class V>
+  void Visit(V& v) {
+    v(loop), v(x), v(y), v(rows), v(columns), v(cells), v(causal_rows), v(epsilon);
+    v(relu), v(residual);
+  }
+};
+
 // Names of the calls.
 inline constexpr std::string_view kMatmulTarget = "flatout.onednn.matmul";
 inline constexpr std::string_view kConvolutionTarget = "flatout.onednn.convolution";
+inline constexpr std::string_view kLoopTarget = "flatout.loop";
 
 template <typename Spec>
 std::vector<int64_t> Encode(Spec spec);
@@ -80,5 +113,6 @@ class Kernel {
 // nullptr where the library has nothing (or nothing fast) for it; why_not says what.
 std::unique_ptr<Kernel> MakeMatmul(const MatmulSpec& spec, std::string* why_not);
 std::unique_ptr<Kernel> MakeConvolution(const ConvolutionSpec& spec, std::string* why_not);
+std::unique_ptr<Kernel> MakeLoop(const LoopSpec& spec, std::string* why_not);
 
 }  // namespace flatout::kernels

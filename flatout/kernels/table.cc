@@ -29,6 +29,11 @@ double Flops(const ConvolutionSpec& spec) {
   return flops;
 }
 
+// Of a loop: its elements, which is what it takes its time for.
+double Flops(const LoopSpec& spec) {
+  return static_cast<double>(spec.rows) * static_cast<double>(spec.columns);
+}
+
 // Each call wakes the library's threads, which costs tens of microseconds where they have gone to
 // sleep. YNNPACK's float32 products of two matrices are as good as the library's up to rather large
 // ones; several at once (attention) it reads after transposes that the library does without.
@@ -47,6 +52,21 @@ std::string WhyNotFaster(const ConvolutionSpec& spec, const XlaFacts&) {
   }
   // Tiles of 16-bit kernels take longer to set up.
   return Below(Flops(spec), spec.in == ir::DType::kF32 ? 1e6 : 1e7);
+}
+
+std::string WhyNotFaster(const LoopSpec& spec, const XlaFacts&) {
+  constexpr double kFewElements = 1 << 15;
+  if (Flops(spec) < kFewElements) {
+    return fmt::format("{:.3g} elements are too few (from {:.3g} on)", Flops(spec), kFewElements);
+  }
+  // Each batch row of such an array is a piece of its own.
+  constexpr int64_t kFewCells = 16;
+  if ((spec.loop == Loop::kBatchNorm || spec.loop == Loop::kBatchNormGradient) &&
+      spec.cells < kFewCells) {
+    return fmt::format("{} cells of a row and channel are too few (from {} on)", spec.cells,
+                       kFewCells);
+  }
+  return "";
 }
 
 }  // namespace flatout::kernels

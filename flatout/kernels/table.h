@@ -18,8 +18,10 @@ struct XlaFacts {
 // "" where the library is the faster one, else why it is not.
 std::string WhyNotFaster(const MatmulSpec& spec, const XlaFacts& xla);
 std::string WhyNotFaster(const ConvolutionSpec& spec, const XlaFacts& xla);
+std::string WhyNotFaster(const LoopSpec& spec, const XlaFacts& xla);
 
 double Flops(const MatmulSpec& spec);
 double Flops(const ConvolutionSpec& spec);
+double Flops(const LoopSpec& spec);
 
 }  // namespace flatout::kernels

@@ -39,9 +39,6 @@ Value Selu(Value x) {
   return ir::Select(ir::Gt(x, 0), x, NegativeExpm1(x) * kAlpha) * kScale;
 }
 
-// The exact form, Keras's default. Halved before it meets x, which may be float16's largest.
-Value Gelu(Value x) { return x * ((ir::Erf(x * std::numbers::sqrt2 * 0.5) + 1.0) * 0.5); }
-
 Value Silu(Value x) { return x * ir::Logistic(x); }
 
 // Computes in float32 whatever the dtype.
@@ -150,7 +147,8 @@ constexpr Row kRows[] = {
     {"elu", Elu},
     {"celu", Celu},
     {"selu", Selu},
-    {"gelu", Gelu},
+    // The exact form, Keras's default.
+    {"gelu", [](Value x) { return ir::Gelu(x); }},
     {"silu", Silu},
     {"swish", Silu},
     {"mish", Mish},

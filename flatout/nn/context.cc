@@ -101,6 +101,7 @@ Context::Context(ir::Graph& graph, ContextOptions options, std::vector<Variable>
       options_(std::move(options)),
       collect_(collect),
       compute_dtype_(options_.policy.compute),
+      product_dtype_(options_.policy.compute),
       variable_dtype_(options_.policy.variable) {}
 
 ir::Value Context::GetWeight(std::string_view name, ir::Dims dims, const Initializer& initializer,
@@ -170,6 +171,7 @@ std::vector<ir::Value> Context::Call(const Layer& layer, std::span<const ir::Val
   const std::string name = layer.name().empty() ? SnakeCase(layer.type()) : layer.name();
   const Restore restore_path(path_);
   const Restore restore_compute(compute_dtype_);
+  const Restore restore_product(product_dtype_);
   const Restore restore_variable(variable_dtype_);
   const Restore restore_trainable(trainable_);
   const bool outermost = path_.empty();
@@ -180,10 +182,12 @@ std::vector<ir::Value> Context::Call(const Layer& layer, std::span<const ir::Val
     // Layers without a dtype of their own take that of the layer they are part of.
     if (!layer.common().dtype.empty()) {
       const Policy own = Policy::Named(layer.common().dtype);
-      compute_dtype_ = own.compute;
+      compute_dtype_ = product_dtype_ = own.compute;
       variable_dtype_ = own.variable;
     } else if (force_float32_ && outermost) {
-      compute_dtype_ = ir::DType::kF32;
+      compute_dtype_ = product_dtype_ = ir::DType::kF32;
+      // bfloat16 has float32's range; float16's would not hold every gradient.
+      if (options_.policy.compute == ir::DType::kBF16) product_dtype_ = ir::DType::kBF16;
     }
     computed_in_.insert(compute_dtype_);
     const auto count = static_cast<int64_t>(inputs.size());

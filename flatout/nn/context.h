@@ -80,6 +80,10 @@ class Context {
   const Policy& policy() const { return options_.policy; }
   // What the current layer should compute in.
   ir::DType compute_dtype() const { return compute_dtype_; }
+  // What the operands of its large products may be narrowed to, whose sums and results are of
+  // compute_dtype(): bfloat16 in an output layer of a policy that computes in it, whose own compute
+  // dtype is float32; otherwise compute_dtype().
+  ir::DType product_dtype() const { return product_dtype_; }
   // "encoder/dense_1": the layer being traced.
   const std::string& path() const { return path_; }
 
@@ -157,7 +161,7 @@ class Context {
   std::vector<ir::Value> losses_;
   std::vector<std::pair<size_t, size_t>> calls_;
   std::string path_;
-  ir::DType compute_dtype_, variable_dtype_;
+  ir::DType compute_dtype_, product_dtype_, variable_dtype_;
   std::set<ir::DType> computed_in_;
   bool force_float32_ = false;
   bool trainable_ = true;

@@ -343,15 +343,18 @@ class SparseCategoricalCrossentropyLoss : public Loss {
   std::string name() const override { return std::string(Options::kName); }
   bool from_logits() const override { return options_.from_logits; }
   Value Call(Value y_true, Value y_pred) const override {
-    Value x = ClassesLast(F32(y_pred));
+    Value x = ClassesLast(y_pred);
     Value index = AlignIndices(y_true, x);
     const int64_t classes = x.dim(-1);
-    if (!options_.from_logits) {
+    Value loss;
+    if (options_.from_logits) {
+      loss = ir::SparseCrossEntropy(ir::IsLowPrecision(x.dtype()) ? x : F32(x), index);
+    } else {
       // log p_y - log sum p: probabilities that do not sum to 1 are scaled so that they do.
+      x = F32(x);
       x = ir::Log(ClipProbability(x / ir::ReduceSum(x, {-1}, true)));
+      loss = -ir::PickLast(x, index);
     }
-    Value loss = options_.from_logits ? ir::LogSumExp(x, -1) - ir::PickLast(x, index)
-                                      : -ir::PickLast(x, index);
     Value valid = ir::And(ir::Ge(index, 0), ir::Lt(index, static_cast<double>(classes)));
     loss = ir::Select(valid, loss,
                       ir::Full(x.graph(), loss.shape(), std::numeric_limits<double>::quiet_NaN()));

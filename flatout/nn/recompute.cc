@@ -60,6 +60,7 @@ struct Traced {
 // What the compiler keeps where a gradient asks for `value`: it does operations that cost nothing
 // again, on the fly.
 ir::Value Stored(ir::Value value) {
+  if (value.node()->name() == "composite") value = value.node()->input(value.index());
   static const std::set<std::string_view> kFree = {"reshape",
                                                    "transpose",
                                                    "broadcast_in_dim",

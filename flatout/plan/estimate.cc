@@ -52,6 +52,7 @@ Kind KindOf(std::string_view op) {
       {"stop_gradient", Kind::kAlias},
       {"optimization_barrier", Kind::kAlias},
       {"narrowed_softmax", Kind::kAlias},
+      {"composite", Kind::kAlias},
       {"reduce", Kind::kReduce},
       {"reduce_window", Kind::kReduce},
       {"argmax", Kind::kReduce},
@@ -112,7 +113,7 @@ using ValueKey = std::pair<const Node*, int>;
 Value Canonical(Value value) {
   for (;;) {
     if (KindOf(value.node()->name()) != Kind::kAlias) return value;
-    value = value.node()->input(value.node()->name() == "optimization_barrier" ? value.index() : 0);
+    value = value.node()->input(value.index());
   }
 }
 

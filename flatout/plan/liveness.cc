@@ -30,7 +30,7 @@ OpClass ClassOf(const Node& node) {
   static const std::map<std::string_view, OpClass> table = [] {
     std::map<std::string_view, OpClass> classes;
     for (const char* name :
-         {"reshape", "stop_gradient", "optimization_barrier", "narrowed_softmax"}) {
+         {"reshape", "stop_gradient", "optimization_barrier", "narrowed_softmax", "composite"}) {
       classes[name] = OpClass::kAlias;
     }
     for (const char* name : {"abs",

@@ -30,7 +30,8 @@ std::string LayerOf(std::string_view scope) {
 }
 bool IsAlias(const Node& node) {
   return node.name() == "reshape" || node.name() == "stop_gradient" ||
-         node.name() == "optimization_barrier" || node.name() == "narrowed_softmax";
+         node.name() == "optimization_barrier" || node.name() == "narrowed_softmax" ||
+         node.name() == "composite";
 }
 Value Root(Value value) {
   while (IsAlias(*value.node())) value = value.node()->input(value.index());

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "flatout/base/error.h"
 #include "flatout/ir/graph.h"
@@ -33,6 +34,12 @@ Dims NormalizeAxes(const Shape& shape, const Dims& axes);
 
 // The dims that `a` and `b` broadcast to by NumPy's rule; throws Invalid naming both shapes.
 Dims BroadcastDims(const Shape& a, const Shape& b);
+
+// A composite node (composite.cc) of that kind; its results.
+std::vector<Value> Composite(std::string_view kind, std::vector<Value> results,
+                             std::vector<Value> operands, Attributes attrs = {});
+// softmax(x) over the last axis, as one.
+Value SoftmaxLast(Value x);
 
 // "add", "maximum"...: the StableHLO op of a reduction's body, and back.
 std::string_view ReductionOp(Reduction reduction);

@@ -252,10 +252,12 @@ const OpDef kNarrowedSoftmax = {
         [](Node& node, std::span<const Value> dy) {
           const DType dtype = node.input(1).dtype();
           const Value y = node.output();
-          const Value p = Convert(OptimizationBarrier(std::span(&y, 1))[0], dtype);
-          const Value dp = Convert(dy[0], dtype);
-          const Value mean = ReduceSum(p * dp, {node.attrs().Int("axis")}, true);
-          return std::vector<Value>{Value(), p * (dp - mean)};
+          const int64_t axis = node.attrs().Int("axis");
+          const Value kept = OptimizationBarrier(std::span(&y, 1))[0];
+          const Value p = Convert(kept, dtype), dp = Convert(dy[0], dtype);
+          const Value dx = p * (dp - ReduceSum(p * dp, {axis}, true));
+          if (axis + 1 != dx.rank()) return std::vector<Value>{Value(), dx};
+          return std::vector<Value>{Value(), Composite("softmax_gradient", {dx}, {kept, dy[0]})[0]};
         },
 };
 
@@ -334,6 +336,7 @@ Value LogSumExp(Value x, int64_t axis, bool keepdims) {
 }
 
 Value Softmax(Value x, int64_t axis) {
+  if (x.rank() > 0 && (axis == -1 || axis + 1 == x.rank())) return SoftmaxLast(x);
   const Value weights = Exp(x - StopGradient(ReduceMax(x, {axis}, true)));
   return weights / ReduceSum(weights, {axis}, true);
 }

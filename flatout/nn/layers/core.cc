@@ -13,6 +13,18 @@ namespace {
 
 using Values = std::vector<ir::Value>;
 
+// x times a kernel (or table) that gives `units` of each of its rows. Of the many units of a large
+// vocabulary the operands may be narrower than the result.
+ir::Value OutputProduct(Context& ctx, ir::Value x, ir::Value kernel, const ir::DotDims& dims,
+                        int64_t units) {
+  constexpr int64_t kMany = 1024;
+  if (ctx.product_dtype() == ctx.compute_dtype() || units < kMany) {
+    return ir::DotGeneral(x, kernel, dims);
+  }
+  return ir::DotGeneral(ir::Convert(x, ctx.product_dtype()),
+                        ir::Convert(kernel, ctx.product_dtype()), dims, ctx.compute_dtype());
+}
+
 class DenseLayer : public Layer {
  public:
   explicit DenseLayer(DenseOptions options)
@@ -27,7 +39,7 @@ class DenseLayer : public Layer {
     ir::DotDims dims;
     dims.lhs_contract = {x.rank() - 1};
     dims.rhs_contract = {0};
-    ir::Value y = ir::DotGeneral(x, kernel, dims);
+    ir::Value y = OutputProduct(ctx, x, kernel, dims, options_.units);
     if (options_.use_bias) {
       y = y + ctx.Weight("bias", {options_.units}, options_.bias_initializer,
                          options_.bias_regularizer);
@@ -76,7 +88,7 @@ class EmbeddingLayer : public Layer {
       ir::DotDims contract;
       contract.lhs_contract = {x.rank() - 1};
       contract.rhs_contract = {1};
-      return {ir::DotGeneral(x, table, contract)};
+      return {OutputProduct(ctx, x, table, contract, options_.input_dim)};
     }
     // The rows are converted, not the table, which may be large.
     const ir::Value table = ctx.StoredWeight("embeddings", dims, options_.embeddings_initializer,

@@ -12,6 +12,9 @@ using Values = std::vector<ir::Value>;
 
 ir::Value Float32(ir::Value x) { return ir::Convert(x, ir::DType::kF32); }
 
+// As it is, if that is float32 or less, so that narrow arrays need not be widened in memory.
+ir::Value Given(ir::Value x) { return ir::IsLowPrecision(x.dtype()) ? x : Float32(x); }
+
 // Axes counted from 0, in rising order, each once.
 ir::Dims FeatureAxes(const Layer& layer, ir::Value x, const std::vector<int64_t>& axes) {
   ir::Dims result;
@@ -86,7 +89,33 @@ class BatchNormalizationLayer : public Layer {
 
     ir::Value mean = moving_mean;
     ir::Value variance = moving_variance;
-    if (ctx.training() && ctx.trainable()) {
+    const bool of_batch = ctx.training() && ctx.trainable();
+    const bool global = options_.synchronized && ctx.replicas() > 1;
+    if (of_batch && !global && axis + 1 == x.rank()) {
+      const ir::Shape shape(ir::DType::kF32, sizes);
+      Moments moments;
+      double cells = 1;
+      for (int64_t i = 1; i < axis; ++i) cells *= static_cast<double>(x.dim(i));
+      ir::Value weight = ctx.row_weights();
+      if (weight) {
+        moments.rows = ir::ReduceSum(weight);
+      } else {
+        weight = ir::Full(ctx.graph(), ir::Shape(ir::DType::kF32, {x.dim(0)}), 1);
+      }
+      const ir::Value rows =
+          moments.rows ? moments.rows
+                       : ir::Scalar(ctx.graph(), ir::DType::kF32, static_cast<double>(x.dim(0)));
+      // A replica may hold padding only: its sums are 0, and so are its moments.
+      const std::vector<ir::Value> results =
+          ir::BatchNormalization(Given(inputs[0]), gamma ? gamma : ir::Full(ctx.graph(), shape, 1),
+                                 beta ? beta : ir::Full(ctx.graph(), shape, 0), weight,
+                                 ir::Max(rows, 1.0) * cells, options_.epsilon, ctx.compute_dtype());
+      moments.mean = results[1];
+      moments.variance = results[2];
+      Follow(ctx, moments, moving_mean, moving_variance);
+      return {results[0]};
+    }
+    if (of_batch) {
       const Moments moments = BatchMoments(ctx, x, axis);
       mean = moments.mean;
       variance = moments.variance;
@@ -181,6 +210,16 @@ class LayerNormalizationLayer : public Layer {
   Values Call(Context& ctx, std::span<const ir::Value> inputs) const override {
     const ir::Value x = Float32(inputs[0]);
     const ir::Dims axes = FeatureAxes(*this, x, options_.axis);
+    if (axes == ir::Dims{x.rank() - 1} && options_.scale && options_.center) {
+      const ir::Dims sizes = SizesOf(x, axes);
+      // Keras's order of weights: gamma, beta.
+      const ir::Value gamma =
+          ctx.Float32Weight("gamma", sizes, options_.gamma_initializer, options_.gamma_regularizer);
+      const ir::Value beta =
+          ctx.Float32Weight("beta", sizes, options_.beta_initializer, options_.beta_regularizer);
+      return {ir::LayerNormalization(Given(inputs[0]), gamma, beta, options_.epsilon,
+                                     ctx.compute_dtype())};
+    }
     const ir::Value y = Normalize(x, axes, options_.epsilon);
     return {
         ToCompute(ctx, ScaleAndCenter(ctx, options_, y, SizesOf(x, axes), BroadcastDims(x, axes)))};
