@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <optional>
@@ -32,7 +33,10 @@ constexpr double kWorthTelling = 0.1;  // differences of `full` between them
 
 void Line(const std::string& text) { std::printf("%s\n", text.c_str()); }
 
-std::string Share(double share) { return fmt::format("{:.0f} %", 100 * share); }
+// Never rounded up, as in the verdict.
+std::string Share(double share) {
+  return fmt::format("{:.0f} %", std::floor(100 * share + 1e-9));
+}
 
 // Seconds since the file was written last; nothing where it is not there, or of the future.
 std::optional<double> Age(const std::string& path) {
