@@ -116,6 +116,7 @@ void Load(Loaded& loaded) {
   int (*max_threads)() = nullptr;
   if (!find(max_threads, "omp_get_max_threads")) return;
   library.threads = max_threads();
+  if (!find(library.set_threads, "omp_set_num_threads")) return;
   library.parallel = reinterpret_cast<decltype(library.parallel)>(dlsym(handle, "GOMP_parallel"));
   library.path = path;
   library.isa = IsaName(library.get_effective_cpu_isa());

@@ -59,6 +59,8 @@ struct OneDnn {
   dnnl_stream_t stream = nullptr;
   std::string path, version_text, isa;
   int threads = 1;
+  // OpenMP's, for the thread that calls: the size of its teams from then on.
+  void (*set_threads)(int) = nullptr;
   // libgomp's: runs `function` on each thread of the team. nullptr where the library's OpenMP is
   // another.
   void (*parallel)(void (*function)(void*), void* data, unsigned threads, unsigned flags) = nullptr;

@@ -1,5 +1,6 @@
 #include "flatout/kernels/spec.h"
 
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 
@@ -171,7 +172,106 @@ Dims Joined(Dims first, const Dims& rest) {
 
 }  // namespace
 
+namespace {
+
+// A gradient by weights as the sum of those of equal parts of the batch, each by one thread. The
+// library's own bfloat16 kernel of several threads has them wait for each other in a loop that does
+// nothing else: where other processes use the cores, too, that takes tens of times as long.
+class ByWeightsInParts : public Kernel {
+ public:
+  ByWeightsInParts(std::vector<std::unique_ptr<Kernel>> parts, ir::DType in, ir::DType out)
+      : parts_(std::move(parts)), in_bytes_(ir::ByteSize(in)), out_(out) {
+    const auto count = static_cast<int64_t>(parts_.size());
+    implementation = parts_[0]->implementation;
+    operand_sizes = parts_[0]->operand_sizes;
+    for (int64_t& size : operand_sizes) size *= count;
+    result_sizes = parts_[0]->result_sizes;
+    part_scratch_ = Aligned(parts_[0]->scratch_bytes);
+    part_result_ = Aligned(result_sizes[0] * ir::ByteSize(ir::DType::kF32));
+    scratch_bytes = count * (part_scratch_ + part_result_);
+  }
+
+  void Run(std::span<void* const> operands, std::span<void* const> results,
+           char* scratch) override {
+    const auto count = static_cast<int64_t>(parts_.size());
+    char* const sums = scratch + count * part_scratch_;
+    ForEach(count, [&](int64_t i) {
+      void* mine[2];
+      for (size_t k = 0; k < 2; ++k) {
+        mine[k] = static_cast<char*>(operands[k]) + i * parts_[i]->operand_sizes[k] * in_bytes_;
+      }
+      void* const result[] = {sums + i * part_result_};
+      parts_[i]->Run(mine, result, scratch + i * part_scratch_);
+    });
+    constexpr int64_t kPiece = 1 << 14;
+    const int64_t size = result_sizes[0];
+    ForEach((size + kPiece - 1) / kPiece, [&](int64_t piece) {
+      const int64_t begin = piece * kPiece, end = std::min(size, begin + kPiece);
+      float* const sum = reinterpret_cast<float*>(sums);
+      for (int64_t k = 1; k < count; ++k) {
+        const float* const part = reinterpret_cast<const float*>(sums + k * part_result_);
+        for (int64_t i = begin; i < end; ++i) sum[i] += part[i];
+      }
+      if (out_ == ir::DType::kF32) {
+        std::copy(sum + begin, sum + end, static_cast<float*>(results[0]) + begin);
+        return;
+      }
+      auto* const to = static_cast<uint16_t*>(results[0]);
+      for (int64_t i = begin; i < end; ++i) to[i] = Narrowed(sum[i]);
+    });
+  }
+
+ private:
+  static int64_t Aligned(int64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+  // bf16 nearest to x, ties to even; what is not a number stays so.
+  static uint16_t Narrowed(float x) {
+    const auto bits = std::bit_cast<uint32_t>(x);
+    const uint32_t rounded = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
+    return static_cast<uint16_t>(x == x ? rounded : (bits >> 16) | 0x40U);
+  }
+
+  std::vector<std::unique_ptr<Kernel>> parts_;
+  int64_t in_bytes_, part_scratch_ = 0, part_result_ = 0;
+  ir::DType out_;
+};
+
+std::unique_ptr<Kernel> MakeWholeConvolution(const ConvolutionSpec& spec, std::string* why_not);
+
+// nullptr where parts are not what is wanted.
+std::unique_ptr<Kernel> MakeByWeightsInParts(const ConvolutionSpec& spec, std::string* why_not) {
+  const OneDnn& library = *OneDnn::Get();
+  // More parts than that would take more memory and time to add up than waiting does.
+  constexpr int kMostParts = 8;
+  const int parts = library.threads;
+  if (spec.direction != ConvolutionSpec::Direction::kByWeights || spec.in != ir::DType::kBF16 ||
+      parts < 2 || parts > kMostParts || spec.batch % parts != 0) {
+    return nullptr;
+  }
+  ConvolutionSpec part = spec;
+  part.batch /= parts;
+  part.out = ir::DType::kF32;
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  // A kernel is made for as many threads as there are when it is made.
+  library.set_threads(1);
+  for (int i = 0; i < parts; ++i) {
+    kernels.push_back(MakeWholeConvolution(part, why_not));
+    if (kernels.back() == nullptr) break;
+  }
+  library.set_threads(library.threads);
+  if (kernels.back() == nullptr) return nullptr;
+  return std::make_unique<ByWeightsInParts>(std::move(kernels), spec.in, spec.out);
+}
+
+}  // namespace
+
 std::unique_ptr<Kernel> MakeConvolution(const ConvolutionSpec& spec, std::string* why_not) {
+  if (std::unique_ptr<Kernel> kernel = MakeByWeightsInParts(spec, why_not)) return kernel;
+  return MakeWholeConvolution(spec, why_not);
+}
+
+namespace {
+
+std::unique_ptr<Kernel> MakeWholeConvolution(const ConvolutionSpec& spec, std::string* why_not) {
   using Direction = ConvolutionSpec::Direction;
   const OneDnn& library = *OneDnn::Get();
   const bool by_weights = spec.direction == Direction::kByWeights;
@@ -269,5 +369,7 @@ std::unique_ptr<Kernel> MakeConvolution(const ConvolutionSpec& spec, std::string
   kernel->result_sizes = {by_weights ? w_size : by_data ? x_size : y_size};
   return kernel;
 }
+
+}  // namespace
 
 }  // namespace flatout::kernels
