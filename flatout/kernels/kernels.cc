@@ -98,7 +98,7 @@ Lowering::Lowering(const xla::Client& client, Choice choice) : choice_(choice) {
   description_ = fmt::format("oneDNN {} ({}, {} thread{})", library->version_text, library->isa,
                              library->threads, library->threads == 1 ? "" : "s");
   cache_salt_ =
-      fmt::format("kernels 3: {} {}", choice == Choice::kAuto ? "auto" : "onednn", description_);
+      fmt::format("kernels 4: {} {}", choice == Choice::kAuto ? "auto" : "onednn", description_);
 }
 
 std::unique_ptr<ir::Graph> Lowering::Lower(const ir::Graph& graph,

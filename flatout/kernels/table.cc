@@ -55,7 +55,7 @@ std::string WhyNotFaster(const ConvolutionSpec& spec, const XlaFacts&) {
 }
 
 std::string WhyNotFaster(const LoopSpec& spec, const XlaFacts&) {
-  constexpr double kFewElements = 1 << 15;
+  constexpr double kFewElements = 1 << 18;
   if (Flops(spec) < kFewElements) {
     return fmt::format("{:.3g} elements are too few (from {:.3g} on)", Flops(spec), kFewElements);
   }
