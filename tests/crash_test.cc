@@ -216,6 +216,25 @@ TEST_F(Crash, ASecondSignalEndsAtOnceAndLosesNothing) {
   ExpectSame("whole", "twice");
 }
 
+// The summary of the shorter run says "done", and so does the last snapshot of the longer one; what
+// follows training, weights and summary, is still to be done.
+TEST_F(Crash, ALongerRunKilledBeforeItsEndIsNotTakenForTheShorterOne) {
+  ASSERT_EQ(Run(Train("longer")).exit_code, 0);
+  const std::string shorter = ReadAll(Path("longer") / "summary.json");
+  std::vector<std::string> command = Train("longer");
+  command.insert(command.end(), {"--set", "train.epochs=13"});
+  ASSERT_EQ(Run(command).exit_code, 0);
+  const std::string weights = ReadAll(Path("longer") / "weights.safetensors");
+  AtomicWriteFile((Path("longer") / "summary.json").string(), shorter);
+  std::filesystem::remove(Path("longer") / "weights.safetensors");
+  const Outcome outcome = Run(command);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("nothing left to do")));
+  EXPECT_EQ(ReadAll(Path("longer") / "weights.safetensors"), weights);
+  EXPECT_EQ(Summary("longer")["epochs"], 13);
+  EXPECT_THAT(Run(command).out, HasSubstr("nothing left to do"));
+}
+
 TEST_F(Crash, SuperviseStartsAgainAndTellsTheGoodput) {
   ASSERT_EQ(Run(Train("whole")).exit_code, 0);
   auto process = Start({"supervise", "--wait", "0.01", "--", "train", "run.toml", "--run-dir",

@@ -358,14 +358,17 @@ Newest Store::LoadNewest() const {
 
 const Inspection* Best(const std::vector<Inspection>& snapshots) {
   const Inspection* best = nullptr;
-  const std::string* metric = nullptr;
+  const Score* newest = nullptr;
   for (const Inspection& one : snapshots) {
     if (one.condition != Condition::kComplete || !one.info.score) continue;
     // What the newest is measured by; an older run file may have watched something else.
-    if (metric == nullptr) metric = &one.info.score->metric;
-    if (one.info.score->metric != *metric) continue;
+    const Score& score = *one.info.score;
+    if (newest == nullptr) newest = &score;
+    if (score.metric != newest->metric || score.larger_is_better != newest->larger_is_better) {
+      continue;
+    }
     // From the newest to the oldest: of equals the one that came first is the best.
-    if (best == nullptr || !best->info.score->BetterThan(*one.info.score)) best = &one;
+    if (best == nullptr || !best->info.score->BetterThan(score)) best = &one;
   }
   return best;
 }

@@ -26,13 +26,15 @@ bool IsLocked(const std::string& folder) {
   return locked;
 }
 
-// Training is over, and so is what follows it.
-bool HasEnded(const std::string& folder) {
+// Training is over, and so is what follows it: a summary says so of as many steps. (That of a run
+// which has been trained further since, and was killed before it wrote its own, does not count.)
+bool HasEnded(const std::string& folder, const train::RunState& state) {
   try {
     const auto json = nlohmann::json::parse(ReadRegularFile(folder + "/summary.json"), nullptr,
                                             /*exceptions=*/false);
     // Of whatever type it is.
-    return json.is_object() && json.contains("status") && json["status"] == "done";
+    return json.is_object() && json.contains("status") && json["status"] == "done" &&
+           json.contains("steps") && json["steps"] == state.steps;
   } catch (const Error&) {
     return false;
   }
@@ -76,7 +78,7 @@ Found LookInto(const std::string& folder, const train::RunConfig& config) {
   const train::TrainOptions& train = config.train;
   const bool long_enough = state.epochs >= train.epochs || state.stopped_early ||
                            (train.max_steps && state.steps >= *train.max_steps);
-  found.nothing_left = state.done && found.only_length && long_enough && HasEnded(folder);
+  found.nothing_left = state.done && found.only_length && long_enough && HasEnded(folder, state);
   return found;
 }
 
@@ -95,7 +97,7 @@ RunChoice InFolder(const train::RunConfig& config, const RunWishes& wishes) {
     choice.existing = Existing::kOverwrite;
     if (holds_run) train::RunFolder::CheckFree(choice.path);
     const std::optional<train::RunState> state = holds_run ? PeekState(choice.path) : std::nullopt;
-    if (state && !HasEnded(choice.path)) {
+    if (state && !HasEnded(choice.path, *state)) {
       choice.messages.push_back(
           fmt::format("replacing the run in {}, which had been interrupted after step {}",
                       choice.path, state->steps));
@@ -162,7 +164,7 @@ RunChoice ByName(const train::RunConfig& config, const RunWishes& wishes) {
     }
     const Found found = LookInto(folder, config);
     if (!found.state || found.nothing_left) continue;
-    const bool ended = found.state->done && HasEnded(folder);
+    const bool ended = found.state->done && HasEnded(folder, *found.state);
     if (found.only_length) {
       choice.path = folder;
       choice.existing = Existing::kResume;

@@ -60,6 +60,11 @@ void Handle(int signal) {
 
 }  // namespace
 
+bool HangUpIsIgnored() {
+  struct sigaction action {};
+  return sigaction(SIGHUP, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 StopRequest* StopOnSignals() {
   struct sigaction action {};
   action.sa_handler = Handle;
@@ -67,7 +72,7 @@ StopRequest* StopOnSignals() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGHUP, &action, nullptr);  // the terminal or connection went away
+  if (!HangUpIsIgnored()) sigaction(SIGHUP, &action, nullptr);
   return &stop;
 }
 

@@ -12,6 +12,8 @@ inline constexpr double kEchoSeconds = 1;
 // Installs the handlers (once) and returns what the first signal asks. Where nothing would be lost
 // (StopRequest::nothing_to_lose) the first one ends the process, too, with exit code 6.
 StopRequest* StopOnSignals();
+// As nohup(1) asks of the programs that it starts: the terminal may go away. It is obeyed.
+bool HangUpIsIgnored();
 
 // The run is over, and all that it leaves is written: from now on a signal ends the process on the
 // spot, with this exit code (an echo of an earlier one does not).

@@ -66,6 +66,17 @@ TEST_F(Signals, WithNothingToLoseTheFirstEndsTheProcess) {
   EXPECT_EXIT(run(), ::testing::ExitedWithCode(kExitPreempted), "nothing is lost");
 }
 
+// nohup(1) has the hang-up ignored before the program begins.
+TEST_F(Signals, AHangUpThatIsIgnoredStaysSo) {
+  const auto run = [] {
+    signal(SIGHUP, SIG_IGN);
+    const StopRequest* stop = StopOnSignals();
+    raise(SIGHUP);
+    End(*stop);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(42), "asked by nobody");
+}
+
 // What is waited for then is nothing that would be lost.
 TEST_F(Signals, OnceTheRunIsOverOneEndsTheProcessWithItsCode) {
   const auto done = [] {

@@ -22,6 +22,7 @@
 #include "flatout/base/text.h"
 #include "flatout/cli/choose_run.h"
 #include "flatout/cli/command.h"
+#include "flatout/cli/signals.h"
 #include "flatout/watch/ledger.h"
 
 namespace flatout::cli {
@@ -85,7 +86,7 @@ std::string Describe(const End& end) {
     case kExitDone:
       return "is done";
     case kExitUsage:
-      return "refused its arguments or run file";
+      return "could not go on (exit code 2; it says why above)";
     case kExitBadData:
       return "found bad data";
     case kExitOutOfMemory:
@@ -239,7 +240,8 @@ int Supervise(const Options& options) {
   struct sigaction action {};
   action.sa_handler = Forward;
   sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  if (!HangUpIsIgnored()) sigaction(SIGHUP, &action, nullptr);
 
   Account account;
   if (plan.goes_on) {

@@ -663,7 +663,12 @@ FitResult Trainer::Fitting::Finish() {
   if (t_.sources_.test != nullptr && t_.config_.train.evaluate_test && !result_.stopped) {
     const Phase phase(*t_.ledger_, Cause::kEvaluation, Stage::kTest);
     Scores scores = t_.Evaluate(t_.sources_.test, observer_, stop_);
-    if (scores.complete) result_.test = std::move(scores);
+    if (scores.complete) {
+      result_.test = std::move(scores);
+    } else if (StopAsked()) {
+      observer_->OnMessage(fmt::format("{}: training is done; the test is made at the next start",
+                                       stop_->reason.load()));
+    }
     if (folder_ != nullptr && result_.test) {
       Fields fields = {{"step", static_cast<double>(result_.steps)},
                        {"rows", static_cast<double>(result_.test->rows)}};
@@ -674,17 +679,36 @@ FitResult Trainer::Fitting::Finish() {
     }
   }
   PromoteBest(launched_steps_);
-  if (folder_ != nullptr) Save("weights.safetensors");
+  // A disk that takes nothing more is no reason not to say what became of the run.
+  const auto write = [&](const auto& act) {
+    try {
+      act();
+    } catch (const Error& error) {
+      NotWritten(error);
+    }
+  };
+  if (folder_ != nullptr) write([&] { Save("weights.safetensors"); });
   if (t_.config_.watch.ceiling && !result_.stopped && last_) MeasureCeiling();
   ledger.Enter(Cause::kHost);
-  result_.summary.status = result_.stopped ? "stopped" : "done";
-  result_.summary.exit_code = result_.stopped ? kExitPreempted : kExitDone;
+  if (result_.summary.error.empty()) {
+    result_.summary.status = result_.stopped ? "stopped" : "done";
+    result_.summary.exit_code = result_.stopped ? kExitPreempted : kExitDone;
+  }
   CheckLastSnapshot();
   FillSummary();
   LogEnd();
-  if (folder_ != nullptr) folder_->WriteSummary(result_.summary);
+  if (folder_ != nullptr) write([&] { folder_->WriteSummary(result_.summary); });
   TellEnd();
   return std::move(result_);
+}
+
+void Trainer::Fitting::NotWritten(const Error& error) {
+  Summary& summary = result_.summary;
+  // The first says what is wrong with the disk.
+  if (!summary.error.empty()) return;
+  summary.error = error.what();
+  summary.status = result_.stopped ? "stopped" : "failed";
+  summary.exit_code = result_.stopped ? kExitPreempted : error.exit_code();
 }
 
 FitResult Trainer::Fit(RunFolder* folder, Observer* observer, StopRequest* stop) {

@@ -40,13 +40,29 @@ void Trainer::Fitting::GoOnFrom(const RunState& state) {
   if (state.totals.metrics.size() == t_.metrics_.size()) totals_.Restore(state.totals);
   rate_factor_ = state.rate_factor;
   learning_rate_ = state.learning_rate;
-  best_.Restore(state.best);
-  if (early_ && state.early_stopping) early_->Restore(*state.early_stopping);
-  if (plateau_ && state.reduce_lr_on_plateau) plateau_->Restore(*state.reduce_lr_on_plateau);
-  if (!t_.resumed_best_.empty()) {
-    early_best_ = std::make_shared<const std::vector<Bytes>>(std::move(t_.resumed_best_));
-    t_.resumed_best_.clear();
+  const auto restore = [&](std::string_view key, auto& watcher, const MonitorState& remembered) {
+    if (watcher.Restore(remembered)) return true;
+    if (remembered.best) {
+      observer_->OnMessage(fmt::format(
+          "{} watches {} from now on; the best so far was of {} ({:.7g}, {} is better) and does "
+          "not count any more",
+          key, watcher.monitor(), remembered.monitor, *remembered.best,
+          remembered.higher ? "more" : "less"));
+    }
+    return false;
+  };
+  restore("checkpoint.monitor", best_, state.best);
+  bool early_goes_on = true;
+  if (early_ && state.early_stopping) {
+    early_goes_on = restore("train.early_stopping", *early_, *state.early_stopping);
   }
+  if (plateau_ && state.reduce_lr_on_plateau) {
+    restore("train.reduce_lr_on_plateau", *plateau_, *state.reduce_lr_on_plateau);
+  }
+  if (!t_.resumed_best_.empty() && early_goes_on) {
+    early_best_ = std::make_shared<const std::vector<Bytes>>(std::move(t_.resumed_best_));
+  }
+  t_.resumed_best_.clear();
   last_scale_ = state.last_scale;
   skips_in_row_ = state.skips_in_row;
   result_.last_epoch = state.last_epoch;
@@ -83,7 +99,7 @@ RunState Trainer::Fitting::MakeState(bool done) {
   state.totals = totals_.sums();
   state.rate_factor = rate_factor_;
   state.learning_rate = learning_rate_;
-  state.best = best_.value();
+  state.best = best_.state();
   if (early_) state.early_stopping = early_->state();
   if (plateau_) state.reduce_lr_on_plateau = plateau_->state();
   state.early_best = early_best_ != nullptr;
@@ -158,12 +174,20 @@ void Trainer::Fitting::CheckLastSnapshot() {
   std::optional<int64_t> last = result_.resumed_step;
   if (saver_->last_saved_step() >= 0) last = saver_->last_saved_step();
   Summary& summary = result_.summary;
+  const std::string done =
+      summary.error.empty()
+          ? fmt::format(
+                "training is done, and the weights of step {} are kept in {}, but the last "
+                "checkpoint could not be saved",
+                HumanCount(result_.steps), folder_->File("weights.safetensors"))
+          : fmt::format(
+                "training is done, but neither the weights of step {} nor the last checkpoint "
+                "could be saved",
+                HumanCount(result_.steps));
   summary.status = "failed";
   summary.exit_code = kExitUsage;
   summary.error = fmt::format(
-      "training is done, and the weights of step {} are kept in {}, but the last checkpoint could "
-      "not be saved: {}. {}",
-      HumanCount(result_.steps), folder_->File("weights.safetensors"), saver_->stats().error,
+      "{}: {}. {}", done, saver_->stats().error,
       last ? fmt::format("The same command trains again from step {} on", HumanCount(*last))
            : "There is no other: the run cannot be gone on with");
 }

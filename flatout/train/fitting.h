@@ -99,6 +99,8 @@ class Trainer::Fitting {
   void SaveLastSnapshot(bool done, std::optional<checkpoint::Score> score = std::nullopt);
   // A run whose last snapshot was not saved would do again what it has done: it is not called done.
   void CheckLastSnapshot();
+  // Weights or summary could not be written at the end.
+  void NotWritten(const Error& error);
   // What tells one moment of a run from another: two snapshots of one would be the same.
   using Moment = std::tuple<int64_t, int64_t, bool, bool>;
   Moment Now(bool done) const { return {launched_steps_, result_.epochs, epoch_ended_, done}; }

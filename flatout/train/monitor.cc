@@ -30,6 +30,14 @@ bool Best::Improves(double value) {
   return better;
 }
 
+bool Best::Restore(const MonitorState& state) {
+  if (!state.monitor.empty() && (state.monitor != monitor_ || state.higher != higher_)) {
+    return false;
+  }
+  best_ = state.best;
+  return true;
+}
+
 namespace {
 
 void CheckNotNegative(std::string_view callback, std::string_view name, double value) {
@@ -62,10 +70,18 @@ EarlyStopper::Decision EarlyStopper::Observe(int64_t epoch, double value) {
   return decision;
 }
 
-void EarlyStopper::Restore(const MonitorState& state) {
-  best_.Restore(state.best);
+MonitorState EarlyStopper::state() const {
+  MonitorState state = best_.state();
+  state.best_epoch = best_epoch_;
+  state.wait = wait_;
+  return state;
+}
+
+bool EarlyStopper::Restore(const MonitorState& state) {
+  if (!best_.Restore(state)) return false;
   best_epoch_ = state.best_epoch;
   wait_ = state.wait;
+  return true;
 }
 
 PlateauReducer::PlateauReducer(const ReduceLrOnPlateau& options)
@@ -79,10 +95,18 @@ PlateauReducer::PlateauReducer(const ReduceLrOnPlateau& options)
   CheckNotNegative("reduce_lr_on_plateau", "min_lr", options.min_lr);
 }
 
-void PlateauReducer::Restore(const MonitorState& state) {
-  best_.Restore(state.best);
+MonitorState PlateauReducer::state() const {
+  MonitorState state = best_.state();
+  state.wait = wait_;
+  state.cooldown = cooldown_;
+  return state;
+}
+
+bool PlateauReducer::Restore(const MonitorState& state) {
+  if (!best_.Restore(state)) return false;
   wait_ = state.wait;
   cooldown_ = state.cooldown;
+  return true;
 }
 
 double PlateauReducer::Observe(double value, double rate) {

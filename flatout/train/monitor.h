@@ -15,6 +15,8 @@ bool HigherIsBetter(const std::string& monitor, const std::string& mode);
 
 // What a monitor remembers from evaluation to evaluation, so that a resumed run goes on with it.
 struct MonitorState {
+  std::string monitor;  // "val_loss"; "": not known
+  bool higher = false;  // is better
   std::optional<double> best;
   int64_t best_epoch = -1, wait = 0, cooldown = 0;
 };
@@ -31,7 +33,9 @@ class Best {
   // is.
   bool Improves(double value);
   const std::optional<double>& value() const { return best_; }
-  void Restore(std::optional<double> value) { best_ = value; }
+  // False, and nothing is restored, where the state is of another figure or another way is better.
+  bool Restore(const MonitorState& state);
+  MonitorState state() const { return {monitor_, higher_, best_}; }
   bool higher_is_better() const { return higher_; }
   // Whether `value` beats `reference` by more than min_delta; NaN never does.
   bool Beats(double value, double reference) const;
@@ -62,8 +66,8 @@ class EarlyStopper {
   int64_t best_epoch() const { return best_epoch_; }
   // Evaluations since the wait last started anew.
   int64_t wait() const { return wait_; }
-  MonitorState state() const { return {best_.value(), best_epoch_, wait_, 0}; }
-  void Restore(const MonitorState& state);
+  MonitorState state() const;
+  bool Restore(const MonitorState& state);  // as Best::Restore
 
  private:
   EarlyStopping options_;
@@ -84,8 +88,8 @@ class PlateauReducer {
   double Observe(double value, double rate);
 
   const std::string& monitor() const { return best_.monitor(); }
-  MonitorState state() const { return {best_.value(), -1, wait_, cooldown_}; }
-  void Restore(const MonitorState& state);
+  MonitorState state() const;
+  bool Restore(const MonitorState& state);  // as Best::Restore
 
  private:
   ReduceLrOnPlateau options_;

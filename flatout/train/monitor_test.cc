@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "flatout/base/error.h"
 
@@ -126,6 +127,33 @@ TEST(PlateauReducerTest, RefusesWhatCannotReduce) {
   EXPECT_THAT(ErrorOf([] { PlateauReducer({.patience = -1}); }), HasSubstr("patience"));
   EXPECT_THAT(ErrorOf([] { PlateauReducer({.cooldown = -1}); }), HasSubstr("cooldown"));
   EXPECT_THAT(ErrorOf([] { PlateauReducer({.min_lr = -0.1}); }), HasSubstr("min_lr"));
+}
+
+// What was the best of one figure is none of another.
+TEST(RestoreTest, OnlyWhatIsOfTheSameFigureAndDirection) {
+  Best loss("val_loss", "auto");
+  ASSERT_TRUE(loss.Improves(0.5));
+  for (const auto& [monitor, mode, goes_on] :
+       {std::tuple("val_loss", "min", true), std::tuple("val_loss", "max", false),
+        std::tuple("loss", "auto", false)}) {
+    Best other(monitor, mode);
+    EXPECT_EQ(other.Restore(loss.state()), goes_on) << monitor << " " << mode;
+    EXPECT_EQ(other.value().has_value(), goes_on);
+  }
+  EarlyStopper stopper({.monitor = "val_loss", .patience = 2});
+  stopper.Observe(0, 0.1);
+  stopper.Observe(1, 0.2);
+  EarlyStopper same({.monitor = "val_loss", .patience = 2});
+  EXPECT_TRUE(same.Restore(stopper.state()));
+  EXPECT_TRUE(same.Observe(2, 0.3).stop);
+  EarlyStopper other({.monitor = "loss", .patience = 2});
+  EXPECT_FALSE(other.Restore(stopper.state()));
+  EXPECT_EQ(other.wait(), 0);
+  EXPECT_EQ(other.best(), std::nullopt);
+  PlateauReducer plateau({.monitor = "val_loss"});
+  EXPECT_FALSE(plateau.Restore(other.state()));
+  // Earlier snapshots do not say of what their figures are.
+  EXPECT_TRUE(plateau.Restore({.best = 0.1}));
 }
 
 }  // namespace

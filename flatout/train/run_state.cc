@@ -84,14 +84,16 @@ Totals::Sums ReadSums(const Json& json) {
 
 Json Write(const std::optional<MonitorState>& state) {
   if (!state) return nullptr;
-  return {{"best", Write(state->best)},
-          {"best_epoch", state->best_epoch},
-          {"wait", state->wait},
-          {"cooldown", state->cooldown}};
+  return {{"monitor", state->monitor},  {"higher", state->higher},
+          {"best", Write(state->best)}, {"best_epoch", state->best_epoch},
+          {"wait", state->wait},        {"cooldown", state->cooldown}};
 }
 std::optional<MonitorState> ReadMonitor(const Json& json) {
   if (json.is_null()) return std::nullopt;
-  return MonitorState{.best = ReadOptional(json.at("best")),
+  // Earlier snapshots do not say of what.
+  return MonitorState{.monitor = json.value("monitor", ""),
+                      .higher = json.value("higher", false),
+                      .best = ReadOptional(json.at("best")),
                       .best_epoch = json.at("best_epoch"),
                       .wait = json.at("wait"),
                       .cooldown = json.at("cooldown")};
@@ -134,7 +136,8 @@ std::string RunState::ToJson() const {
   json["totals"] = Write(totals);
   json["rate_factor"] = Write(rate_factor);
   json["learning_rate"] = Write(learning_rate);
-  json["best"] = Write(best);
+  json["best"] = Write(best.best);
+  json["best_of"] = {{"monitor", best.monitor}, {"higher", best.higher}};
   json["early_stopping"] = Write(early_stopping);
   json["reduce_lr_on_plateau"] = Write(reduce_lr_on_plateau);
   json["early_best"] = early_best;
@@ -173,7 +176,11 @@ RunState RunState::FromJson(const std::string& text, const std::string& origin) 
     state.totals = ReadSums(json.at("totals"));
     state.rate_factor = ReadNumber(json.at("rate_factor"));
     state.learning_rate = ReadNumber(json.at("learning_rate"));
-    state.best = ReadOptional(json.at("best"));
+    state.best.best = ReadOptional(json.at("best"));
+    if (const auto of = json.find("best_of"); of != json.end()) {
+      state.best.monitor = of->at("monitor");
+      state.best.higher = of->at("higher");
+    }
     state.early_stopping = ReadMonitor(json.at("early_stopping"));
     state.reduce_lr_on_plateau = ReadMonitor(json.at("reduce_lr_on_plateau"));
     state.early_best = json.at("early_best");

@@ -39,7 +39,7 @@ struct RunState {
 
   // What callbacks remember.
   double rate_factor = 1, learning_rate = 0;
-  std::optional<double> best;  // of checkpoint.monitor
+  MonitorState best;  // of checkpoint.monitor
   std::optional<MonitorState> early_stopping, reduce_lr_on_plateau;
   bool early_best = false;  // the snapshot holds the weights of the best evaluation, too
   std::optional<double> last_scale;
