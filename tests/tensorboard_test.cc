@@ -323,7 +323,8 @@ TEST_F(TensorBoard, KeysThatMakeNoSenseAreRefused) {
        {std::pair{"watch.tensorboard=3", "expected true, false or a table"},
         {"watch.tensorboard.update_freq=0", "must be \"auto\", \"epoch\" or a number of steps"},
         {"watch.tensorboard.histogram_freq=-1", "must be at least 0"},
-        {"watch.tensorboard.images=0", "must be at least 1"},
+        {"watch.tensorboard.images=0", "must be a number of rows from 1 to 256"},
+        {"watch.tensorboard.images=100000000", "must be a number of rows from 1 to 256"},
         {"watch.tensorboard.histograms=1", "histogram_freq"}}) {
     std::vector<std::string> command = Train("never");
     command.insert(command.end(), {"--set", assignment});

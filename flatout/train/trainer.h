@@ -79,7 +79,8 @@ class Trainer {
   // are kept; with a loss scale only when skipping the step and lowering the scale does not help.
   // What does not fit the device's memory is found before the first step, and what fails for want
   // of memory all the same throws UserError (exit code 4) with the plan and the batch that would
-  // fit. A failed run writes its summary too.
+  // fit. A failed run writes its summary too. What cannot be written once training is over (last
+  // snapshot, weights, summary) does not throw: summary.error says it, with its exit code.
   FitResult Fit(RunFolder* folder = nullptr, Observer* observer = nullptr,
                 StopRequest* stop = nullptr);
   // Loss and metrics over all records. Where `stop` rises meanwhile the scores are not complete.
