@@ -34,9 +34,7 @@ constexpr double kWorthTelling = 0.1;  // differences of `full` between them
 void Line(const std::string& text) { std::printf("%s\n", text.c_str()); }
 
 // Never rounded up, as in the verdict.
-std::string Share(double share) {
-  return fmt::format("{:.0f} %", std::floor(100 * share + 1e-9));
-}
+std::string Share(double share) { return fmt::format("{:.0f} %", std::floor(100 * share + 1e-9)); }
 
 // Seconds since the file was written last; nothing where it is not there, or of the future.
 std::optional<double> Age(const std::string& path) {

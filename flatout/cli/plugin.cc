@@ -278,7 +278,7 @@ void PrintState(const fs::path& folder, const xla::Plugin& plugin, bool running)
   if (running) {
     std::printf("  for running on a GPU: NVIDIA's libraries are beside it; %s\n",
                 xla::HasNvidiaDriver() ? "a driver is here, see flatout devices"
-                            : "this machine has no NVIDIA driver");
+                                       : "this machine has no NVIDIA driver");
   } else {
     std::printf(
         "  for running on a GPU it also needs NVIDIA's libraries (3 GB):\n"

@@ -10,10 +10,9 @@ namespace flatout::ir {
 std::span<const OpDef* const> OpTable() {
   static const std::vector<const OpDef*> table = [] {
     std::vector<const OpDef*> rows;
-    for (const auto& family :
-         {BasicOps(), ElementwiseOps(), ShapeOps(), ReduceOps(), DotOps(), ConvolutionOps(),
-          WindowOps(), IndexOps(), SortOps(), ControlOps(), CollectiveOps(), CustomOps(),
-          CompositeOps()}) {
+    for (const auto& family : {BasicOps(), ElementwiseOps(), ShapeOps(), ReduceOps(), DotOps(),
+                               ConvolutionOps(), WindowOps(), IndexOps(), SortOps(), ControlOps(),
+                               CollectiveOps(), CustomOps(), CompositeOps()}) {
       rows.insert(rows.end(), family.begin(), family.end());
     }
     return rows;
