@@ -86,7 +86,9 @@ class PosixWritableFile : public WritableFile {
   // file, memory and file system allow it. Returns how many bytes it has written.
   size_t WriteDirectly(std::span<const std::byte> data) {
     const auto address = reinterpret_cast<uintptr_t>(data.data());
-    if (!direct_ || address % kBlock != 0 || end_ % kBlock != 0 || !SetDirect(true)) return 0;
+    if (!direct_ || address % kBlock != 0 || end_ % kBlock != 0) return 0;
+    direct_ = SetDirect(true);
+    if (!direct_) return 0;
     const size_t whole = data.size() / kBlock * kBlock;
     size_t done = 0;
     while (done < whole) {
@@ -100,15 +102,14 @@ class PosixWritableFile : public WritableFile {
       done += static_cast<size_t>(wrote);
       if (wrote % kBlock != 0) break;
     }
-    SetDirect(false);
+    if (!SetDirect(false)) throw FileError("write", path_, errno);
     end_ += static_cast<int64_t>(done);
     started_ = finished_ = end_;
     return done;
   }
   bool SetDirect(bool on) {
     const int flags = fcntl(fd_, F_GETFL);
-    direct_ = flags >= 0 && fcntl(fd_, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
-    return direct_;
+    return flags >= 0 && fcntl(fd_, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
   }
 
   void Range(int64_t offset, int64_t length, unsigned flags) {
