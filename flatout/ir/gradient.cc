@@ -30,10 +30,15 @@ bool IsProduct(Value value) {
 // changes nothing (what is not finite becomes NaN, and stays not finite).
 Value Sum(Value a, Value b) {
   if (!IsProduct(a) || !IsProduct(b)) return Add(a, b);
-  return Add(Select(IsFinite(a), a, ScalarLike(a, std::numeric_limits<double>::quiet_NaN())), b);
+  return Add(Rounded(a), b);
 }
 
 }  // namespace
+
+Value Rounded(Value product) {
+  return Select(IsFinite(product), product,
+                ScalarLike(product, std::numeric_limits<double>::quiet_NaN()));
+}
 
 std::vector<Value> VectorJacobianProduct(std::span<const Value> outputs,
                                          std::span<const Value> cotangents,

@@ -35,6 +35,15 @@ Dims NormalizeAxes(const Shape& shape, const Dims& axes);
 // The dims that `a` and `b` broadcast to by NumPy's rule; throws Invalid naming both shapes.
 Dims BroadcastDims(const Shape& a, const Shape& b);
 
+// A product that compilers do not contract with a sum it is added to (gradient.cc says why): a
+// select that changes nothing.
+Value Rounded(Value product);
+// The largest element along `axis` to subtract before exp. 0 where it is infinite, so that a row of
+// only -inf gives log(0) = -inf and not NaN. No gradient goes through it.
+Value StableShift(Value x, int64_t axis, bool keepdims);
+// Where `index` points to, along the last axis: booleans of x's dimensions.
+Value HitsOfLast(Value x, Value index);
+
 // A composite node (composite.cc) of that kind; its results.
 std::vector<Value> Composite(std::string_view kind, std::vector<Value> results,
                              std::vector<Value> operands, Attributes attrs = {});

@@ -7,8 +7,8 @@
 // Result i is another name of input i, nothing is written for it. The other inputs are what the
 // results are made of. Whoever replaces the node by a call with those operands leaves the ordinary
 // nodes without a reader.
-#include <limits>
 #include <numbers>
+#include <numeric>
 #include <string>
 
 #include "flatout/base/error.h"
@@ -25,17 +25,17 @@ Value Operand(const Node& node, size_t i) { return node.input(NumResults(node) +
 
 Value Wide(Value x) { return IsLowPrecision(x.dtype()) ? Convert(x, DType::kF32) : x; }
 
-// Where `index` points to, along the last axis.
-Value Hits(Value x, Value index) {
-  const Value classes = Iota(x.graph(), x.shape().WithDType(index.dtype()), x.rank() - 1);
-  return Compare(classes, ExpandDims(index, -1), Comparison::kEq);
+Dims AllButLast(Value x) {
+  Dims axes(static_cast<size_t>(x.rank()) - 1);
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
 }
 
-// A product that compilers do not contract with a sum it is added to (gradient.cc says why): a
-// select that changes nothing.
-Value Rounded(Value product) {
-  return Select(IsFinite(product), product,
-                ScalarLike(product, std::numeric_limits<double>::quiet_NaN()));
+// One number per element of x's first axis, to be multiplied with x.
+Value PerRow(Value numbers, Value x) {
+  Dims dims(static_cast<size_t>(x.rank()), 1);
+  dims[0] = numbers.dim(0);
+  return Reshape(numbers, dims);
 }
 
 // ---- gradients ----------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ std::vector<Value> SparseCrossEntropyGradient(Node& node, std::span<const Value>
   const Value shift = node.output(1), sum = node.output(2);
   const Value x = Wide(logits);
   const Value shares = Exp(x - ExpandDims(shift, -1)) / ExpandDims(sum, -1);
-  const Value error = shares - Convert(Hits(x, index), x.dtype());
+  const Value error = shares - Convert(HitsOfLast(x, index), x.dtype());
   const Value dx = Convert(error * ExpandDims(dy[0], -1), logits.dtype());
   return {Composite("sparse_cross_entropy_gradient", {dx}, {logits, index, shift, sum, dy[0]})[0],
           Value()};
@@ -66,8 +66,7 @@ std::vector<Value> LayerNormalizationGradient(Node& node, std::span<const Value>
   const Value given = Operand(node, 0), gamma = Operand(node, 1);
   const Value mean = node.output(1), deviation = node.output(2);
   const Value x = Wide(given), d = Convert(dy[0], x.dtype());
-  Dims rows(static_cast<size_t>(x.rank()) - 1);
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i);
+  const Dims rows = AllButLast(x);
   const Value normal = (x - ExpandDims(mean, -1)) * ExpandDims(deviation, -1);
   const Value g = d * gamma;
   const Value centered = Rounded(g) - ReduceMean(g, {-1}, true);
@@ -99,10 +98,8 @@ std::vector<Value> BatchNormalizationGradient(Node& node, std::span<const Value>
   const Value by = OrZeros(node, dy, 0);
   const Value x = Wide(given), d = Convert(by, x.dtype());
   const Value deviation = Rsqrt(variance + node.attrs().Double("epsilon"));
-  Dims rows(static_cast<size_t>(x.rank()) - 1), weights(static_cast<size_t>(x.rank()), 1);
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i);
-  weights[0] = weight.dim(0);
-  const Value w = Reshape(weight, weights);
+  const Dims rows = AllButLast(x);
+  const Value w = PerRow(weight, x);
   const Value normal = (x - mean) * deviation;
   const Value by_beta = ReduceSum(d, rows), by_gamma = ReduceSum(d * normal, rows);
   const Value factor = gamma * deviation;
@@ -187,8 +184,7 @@ std::vector<Value> Composite(std::string_view kind, std::vector<Value> results,
 
 Value SparseCrossEntropy(Value logits, Value index) {
   const Value x = Wide(logits);
-  const Value max = StopGradient(ReduceMax(x, {-1}));
-  const Value shift = Select(IsFinite(max), max, ZerosLike(max));
+  const Value shift = StableShift(x, -1, false);
   const Value sum = ReduceSum(Exp(x - ExpandDims(shift, -1)), {-1});
   const Value loss = Log(sum) + shift - PickLast(x, index);
   return Composite("sparse_cross_entropy", {loss, shift, sum}, {logits, index})[0];
@@ -218,10 +214,8 @@ Value Gelu(Value x) {
 std::vector<Value> BatchNormalization(Value x, Value gamma, Value beta, Value weight, Value count,
                                       double epsilon, DType result) {
   const Value wide = Wide(x);
-  Dims rows(static_cast<size_t>(x.rank()) - 1), weights(static_cast<size_t>(x.rank()), 1);
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i);
-  weights[0] = weight.dim(0);
-  const Value w = Reshape(weight, weights);
+  const Dims rows = AllButLast(x);
+  const Value w = PerRow(weight, x);
   const Value mean = ReduceSum(wide * w, rows) / count;
   const Value centered = wide - mean;
   const Value variance = ReduceSum(Square(centered) * w, rows) / count;

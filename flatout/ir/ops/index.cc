@@ -222,6 +222,11 @@ Value ScatterAdd(Value x, Value indices, Value updates, int64_t axis) {
   return x.graph().AddNode(kScatterAdd, {x, indices, updates}, {{"axis", axis}}).output();
 }
 
+Value HitsOfLast(Value x, Value index) {
+  const Value classes = Iota(x.graph(), x.shape().WithDType(index.dtype()), x.rank() - 1);
+  return Compare(classes, ExpandDims(index, -1), Comparison::kEq);
+}
+
 Value PickLast(Value x, Value indices) {
   Dims leading = x.dims();
   if (leading.empty()) throw Invalid("pick_last needs a dimension to pick from, found a scalar");
@@ -230,8 +235,7 @@ Value PickLast(Value x, Value indices) {
     throw Invalid("pick_last from {} wants integer indices of dimensions {}, found {}",
                   x.shape().ToString(), DimsToString(leading), indices.shape().ToString());
   }
-  const Value classes = Iota(x.graph(), x.shape().WithDType(indices.dtype()), x.rank() - 1);
-  const Value hit = Compare(classes, ExpandDims(indices, -1), Comparison::kEq);
+  const Value hit = HitsOfLast(x, indices);
   return ReduceSum(Select(hit, x, ScalarLike(x, 0)), {-1});
 }
 

@@ -268,14 +268,12 @@ Value ArgReduce(Reduction kind, Value x, int64_t axis) {
       .output();
 }
 
-// The largest element along `axis` to subtract before exp. 0 where it is infinite, so that a row of
-// only -inf gives log(0) = -inf and not NaN.
-Value StableShift(Value x, int64_t axis) {
-  const Value max = StopGradient(ReduceMax(x, {axis}, true));
+}  // namespace
+
+Value StableShift(Value x, int64_t axis, bool keepdims) {
+  const Value max = StopGradient(ReduceMax(x, {axis}, keepdims));
   return Select(IsFinite(max), max, ZerosLike(max));
 }
-
-}  // namespace
 
 std::span<const OpDef* const> ReduceOps() {
   static const OpDef* const rows[] = {&kReduce, &kArgReduce, &kCumulativeSum, &kNarrowedSoftmax};
@@ -330,7 +328,7 @@ Value CumulativeSum(Value x, int64_t axis, bool reverse) {
 }
 
 Value LogSumExp(Value x, int64_t axis, bool keepdims) {
-  const Value shift = StableShift(x, axis);
+  const Value shift = StableShift(x, axis, true);
   const Value result = Log(ReduceSum(Exp(x - shift), {axis}, true)) + shift;
   return keepdims ? result : Squeeze(result, axis);
 }
